@@ -1,4 +1,8 @@
-"""Common to figures 6 to 8: the tokens that FABA distributes per departure, computed from its gauges."""
+"""Common to figures 6 to 8: the tokens that FABA distributes per departure, computed from its gauges.
+
+Section 5.2 counts step 2 of a departure: the tokens added to buckets. A token that this step takes from a bucket counts
+as -1, since the section charges each added token to a packet that departed, and a taken token is no packet's.
+"""
 
 from functools import partial
 
@@ -20,7 +24,7 @@ def _start(run: Run) -> float:
 
 def tokens_so_far(run: Run) -> tuple[Array, Array]:
     """Times, and tokens distributed per departure from the start until each time."""
-    return run.series("gauge:draws_per_departure")
+    return run.series("gauge:tokens_per_departure")
 
 
 def tokens_by_interval(run: Run) -> tuple[Array, Array]:
@@ -39,6 +43,16 @@ def tokens_by_interval(run: Run) -> tuple[Array, Array]:
 def near_one(run: Run) -> float:
     """Share of the intervals, 0 to 1, with a mean within 0.1 of one token per departure."""
     return float((np.abs(tokens_by_interval(run)[1] - 1.0) <= 0.1).mean())
+
+
+def share_above(run: Run) -> float:
+    """Share of the intervals, 0 to 1, with more than 1.1 tokens per departure."""
+    return float((tokens_by_interval(run)[1] > 1.1).mean())
+
+
+def share_below(run: Run) -> float:
+    """Share of the intervals, 0 to 1, with fewer than 0.9 tokens per departure."""
+    return float((tokens_by_interval(run)[1] < 0.9).mean())
 
 
 def largest_mean(run: Run) -> float:
@@ -72,6 +86,8 @@ interval_experiment = partial(
     qdiscs=FABA,
     measures={
         "near_one": near_one,
+        "above_one": share_above,
+        "below_one": share_below,
         "most": largest_mean,
         "within_two": within_two,
         "two_draws": two_draws,
@@ -85,9 +101,11 @@ interval_experiment = partial(
             WHY["tokens settle"],
         ),
         Claim(
-            "No more than two tokens are distributed (on average over any interval after the start)",
+            "No more than two tokens are distributed (on average over any interval after the start; a token taken back "
+            "counts as -1)",
             # An interval has about 24 departures, a number that is known to within one.
             at_most(m("most", "FABA"), 2.0 * 25 / 24),
+            WHY["tokens at most"],
         ),
         Claim(
             "b = floor(sigma/Q) + 1 is no more than two (in 99 % of the intervals with a queue)",
