@@ -48,6 +48,21 @@ def test_blue_drops_packets_only_where_windows_of_one_packet_exceed_the_link(tmp
     assert results("p_sd_200", "BLUE").mean < 0.01 < 0.1 < results("p_sd_200", "RED").mean
 
 
+def test_a_new_hash_function_of_sfq_reorders_packets_and_one_of_sfb_does_not(tmp_path: Path):
+    results = shortened("blue/rehash", tmp_path, "duration=26s")
+    for words in ("Changing SFQ's hash function", "SFB's hash functions", "Mapping flows"):
+        assert verdicts(results, words) == {Verdict.HOLDS}, words
+
+
+def test_a_list_of_200_packets_holds_at_most_one_packet_of_a_flow_with_half_a_percent_of_the_link(tmp_path: Path):
+    results = shortened("blue/sred", tmp_path, "duration=12s", "warmup=5s", cases=({"zombies": 100},))
+    assert results("needed", "SRED", zombies=100).mean > 200
+    # The flow's intervals are uniform from 0 to twice their mean. Of windows of w means, (1 - w/2)^2 have no packet.
+    # From 430 intervals the standard error is 4 %; the tolerance is four of them.
+    window = 100 / results("needed", "SRED", zombies=100).mean
+    assert results("absent", "SRED", zombies=100).mean == pytest.approx((1 - window / 2) ** 2, rel=0.16)
+
+
 def test_equation_1_gives_the_papers_numbers():
     assert misclassified(2, 23, 8) == pytest.approx(0.0896, abs=5e-5)
     assert misclassified(1, 46, 8) == pytest.approx(0.1612, abs=5e-5)

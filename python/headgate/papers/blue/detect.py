@@ -1,42 +1,22 @@
 """SFB with 30 bins and one unresponsive flow among 1000."""
 
-from headgate.build.parts import tcp, udp
 from headgate.experiment.claims import below, m
-from headgate.experiment.declare import Basis, Claim, Experiment, HeadlineMeasure, OpenParameter, QuickVariant
+from headgate.experiment.declare import Basis, Claim, Experiment, HeadlineMeasure, QuickVariant
 from headgate.experiment.layers import Bars
 from headgate.experiment.measures import throughput
 from headgate.experiment.plots import AxisScale, Plot, PlotPanel
-from headgate.papers.blue._network import ACCESS
-from headgate.scenario.network import Dumbbell
+from headgate.papers.blue._thousand import FAIR, OPEN, scenario
 
-#: The unresponsive flow's rate and the fair share of 1000 flows, in Mbit/s.
-SENT, FAIR = 0.5, 0.1
 QDISCS = {"SFB": "sfb:preset=blue,limit=$buffer,levels=3,bins=10,bin_size=auto,rehash=0s", "RED": "red:preset=R2"}
 
 EXPERIMENT = Experiment(
     place="section V-B",
     about="999 TCP flows and an unresponsive flow of 0.5 Mbit/s share 100 Mbit/s. SFB has three levels of 10 bins. "
     "Does it detect the flow?",
-    scenario=lambda v: Dumbbell(
-        name="blue-detect",
-        about="999 TCP flows and one unresponsive of 0.5 Mbit/s on 100 Mbit/s.",
-        duration="60s",
-        warmup="20s",
-        rate="100Mbit/s",
-        delay="30ms",
-        limit=v.buffer,
-        flows=[
-            tcp(999, profile="ns2", access=ACCESS, recovery="reno", ecn=True, ecn_timeout=False, start="0s..1s"),
-            udp(f"{SENT}Mbit/s", profile="ns2", access=ACCESS, packet="1000B", jitter=1, ecn=True, start="0s..1s"),
-        ],
-        qdiscs=v.qdiscs,
-    ),
+    scenario=lambda v: scenario(v, "blue-detect", duration="60s", warmup="20s"),
     qdiscs=QDISCS,
     measures={"unresponsive_rate": throughput(kind="udp") * 1e-6, "tcp_rate": throughput(kind="tcp") * 1e-6},
-    choices=(
-        OpenParameter("buffer", "450KB", "not stated; that of section IV-B for a link of 100 Mbit/s", ("1000KB",)),
-        OpenParameter("TCP", "999 flows over 60 ms", "the paper says an aggregate of 1000 flows"),
-    ),
+    choices=OPEN,
     stated_in="section V-B",
     claims=(
         Claim(
