@@ -17,7 +17,7 @@ OPEN = (
 )
 
 
-def scenario(v: ScenarioValues, name: str, **top: Unpack[DumbbellKeys]) -> Dumbbell:
+def scenario(v: ScenarioValues, name: str, /, **top: Unpack[DumbbellKeys]) -> Dumbbell:
     """999 TCP flows and an unresponsive flow on 100 Mbit/s. `top` are further keys of the scenario."""
     given: DumbbellKeys = {
         "name": name,
