@@ -23,7 +23,7 @@ class Words(NamedTuple):
     numbers: Indices
 
 
-class Columns:
+class ColumnArrays:
     """Some rows of a table; `selected` are their numbers, None for all rows. A column is converted at its first use."""
 
     def __init__(self, table: pa.Table) -> None:
@@ -33,9 +33,9 @@ class Columns:
         """The converted columns with all rows of the table, shared by all selections of it."""
 
     @classmethod
-    def of(cls, result: Any, name: str) -> Columns:
+    def of(cls, result: Any, name: str) -> ColumnArrays:
         """A table of a result. A column that several summaries use is converted once."""
-        converted: dict[str, Columns] = vars(result).setdefault("_columns", {})
+        converted: dict[str, ColumnArrays] = vars(result).setdefault("_columns", {})
         table = getattr(result, name)
         if name not in converted or converted[name]._table is not table:
             converted[name] = cls(table)
@@ -62,7 +62,7 @@ class Columns:
         column = self._text(name)
         return [None if number < 0 else column.words[number] for number in self._of_selected(column.numbers)]
 
-    def where(self, **equal: str) -> Columns:
+    def where(self, **equal: str) -> ColumnArrays:
         """The rows whose columns of text have these words."""
         rows = self
         for name, word in equal.items():
@@ -71,19 +71,19 @@ class Columns:
             rows = rows.only(rows._of_selected(column.numbers) == number)
         return rows
 
-    def of_seed(self, seed: int) -> Columns:
+    def of_seed(self, seed: int) -> ColumnArrays:
         """The rows of one seed."""
         if "seed, exact" not in self._whole:  # a seed has up to 64 bits, a float 53
             self._whole["seed, exact"] = _numbers(self._table.column("seed"), np.uint64)
         return self.only(self._of_selected(self._whole["seed, exact"]) == np.uint64(seed))
 
-    def only(self, mask: npt.NDArray[np.bool_]) -> Columns:
+    def only(self, mask: npt.NDArray[np.bool_]) -> ColumnArrays:
         """The rows at which `mask` is true."""
         chosen = np.flatnonzero(mask)
         return self._with(chosen if self._selected is None else self._selected[chosen])
 
-    def _with(self, selected: Indices) -> Columns:
-        rows = Columns(self._table)
+    def _with(self, selected: Indices) -> ColumnArrays:
+        rows = ColumnArrays(self._table)
         rows._selected, rows._whole = selected, self._whole
         return rows
 
@@ -97,7 +97,7 @@ class Columns:
         return column
 
     @classmethod
-    def joined(cls, parts: Iterable[Columns]) -> Columns:
+    def joined(cls, parts: Iterable[ColumnArrays]) -> ColumnArrays:
         """The rows of several selections of one table, in their order."""
         every = list(parts)
         return every[0]._with(np.concatenate([part._numbers for part in every]))

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from headgate import _core
-from headgate.analysis.columns import Columns
+from headgate.analysis.columns import ColumnArrays
 from headgate.analysis.distributions import histogram
 from headgate.files.result_tables import ResultTables
 from headgate.scenario import Role
@@ -59,26 +59,26 @@ class GroupGoodput(NamedTuple):
 
 def qdiscs(result: ResultTables) -> list[str]:
     """The disciplines with results, in the scenario's order. If the run was stopped, some may be missing."""
-    have = set(Columns.of(result, "links").words("qdisc"))
+    have = set(ColumnArrays.of(result, "links").words("qdisc"))
     return [qdisc for qdisc in result.scenario.qdiscs if qdisc in have]
 
 
-def values(table: pa.Table | Columns, name: str) -> Array:
+def values(table: pa.Table | ColumnArrays, name: str) -> Array:
     """A column of numbers; null becomes NaN.
 
     If no discipline of the result declares a reason, the table has no column for it. The values are then 0.
     """
-    names = table.names if isinstance(table, Columns) else table.column_names
+    names = table.names if isinstance(table, ColumnArrays) else table.column_names
     if name not in names and name.removeprefix("dropped_").removeprefix("marked_") in REASONS:
         return np.zeros(len(table))
-    if isinstance(table, Columns):
+    if isinstance(table, ColumnArrays):
         return table[name]
     return np.asarray(table.column(name).to_numpy(), dtype=np.float64)
 
 
 def rows(table: Any, **equal: str) -> Any:
-    """The rows whose columns have the wanted values, of an Arrow table or of `Columns`."""
-    if isinstance(table, Columns):
+    """The rows whose columns have the wanted values, of an Arrow table or of `ColumnArrays`."""
+    if isinstance(table, ColumnArrays):
         return table.where(**equal)
     import pyarrow.compute as pc  # loads slowly: figures and summaries do without it
 
@@ -89,7 +89,7 @@ def rows(table: Any, **equal: str) -> Any:
 
 def groups(result: ResultTables, qdisc: str) -> list[GroupGoodput]:
     """The groups with their flows' goodput and fair shares, after the warm-up."""
-    table = rows(Columns.of(result, "flows"), qdisc=qdisc)
+    table = rows(ColumnArrays.of(result, "flows"), qdisc=qdisc)
     goodputs = []
     for group in result.scenario.groups:
         # A TCP and a UDP group may have the same name in a file; they stay separate.
@@ -101,7 +101,7 @@ def groups(result: ResultTables, qdisc: str) -> list[GroupGoodput]:
     return goodputs
 
 
-def series(table: pa.Table | Columns, points: int) -> TimeSeries | None:
+def series(table: pa.Table | ColumnArrays, points: int) -> TimeSeries | None:
     """Rows of one metric of one discipline as a series of at most `points` points; None without rows.
 
     A point can stand for several times. Its value is then their mean, and `low` and `high` are their extremes.
@@ -133,7 +133,7 @@ def _finite_or_nan(bound: Array) -> Array:
 
 def metric(result: ResultTables, qdisc: str, name: str, points: int) -> TimeSeries | None:
     """A metric of the bottleneck over time, warm-up included."""
-    return series(rows(bottleneck(result, Columns.of(result, "intervals")), qdisc=qdisc, metric=name), points)
+    return series(rows(bottleneck(result, ColumnArrays.of(result, "intervals")), qdisc=qdisc, metric=name), points)
 
 
 def bottleneck(result: ResultTables, table: Any) -> Any:
@@ -144,7 +144,7 @@ def bottleneck(result: ResultTables, table: Any) -> Any:
 
 def gauges(result: ResultTables, qdisc: str, points: int) -> dict[str, TimeSeries]:
     """The discipline's own gauges over time, by name."""
-    table = rows(bottleneck(result, Columns.of(result, "intervals")), qdisc=qdisc)
+    table = rows(bottleneck(result, ColumnArrays.of(result, "intervals")), qdisc=qdisc)
     names = sorted(name for name in set(table.words("metric")) if name.startswith(GAUGE))
     drawn = {name.removeprefix(GAUGE): series(rows(table, metric=name), points) for name in names}
     return {name: line for name, line in drawn.items() if line is not None}
@@ -152,7 +152,7 @@ def gauges(result: ResultTables, qdisc: str, points: int) -> dict[str, TimeSerie
 
 def delay(result: ResultTables, qdisc: str) -> Cdf | None:
     """The distribution of the queueing delay at the bottleneck; None if no packet was sent."""
-    table = rows(bottleneck(result, Columns.of(result, "delays")), qdisc=qdisc, measure="queue_delay")
+    table = rows(bottleneck(result, ColumnArrays.of(result, "delays")), qdisc=qdisc, measure="queue_delay")
     delays = histogram(table, "delay_ms")
     if not len(delays.values):
         return None
@@ -165,22 +165,22 @@ def delay_goodput(result: ResultTables, qdisc: str, scale: float) -> Array:
 
     Seeds in which no packet was sent are left out.
     """
-    delays = values(rows(bottleneck(result, Columns.of(result, "links")), qdisc=qdisc), "queue_delay_ms_mean")
-    flows = values(rows(Columns.of(result, "flows"), qdisc=qdisc), "goodput_bps").reshape(len(delays), -1)
+    delays = values(rows(bottleneck(result, ColumnArrays.of(result, "links")), qdisc=qdisc), "queue_delay_ms_mean")
+    flows = values(rows(ColumnArrays.of(result, "flows"), qdisc=qdisc), "goodput_bps").reshape(len(delays), -1)
     points = np.stack([delays, flows.sum(axis=1) / scale], axis=1)
     return np.asarray(points[np.isfinite(delays)], dtype=np.float64)
 
 
 def transfers(result: ResultTables, qdisc: str) -> Transfers:
     """The transfers that began after the warm-up, of all seeds."""
-    table = rows(Columns.of(result, "transfers"), qdisc=qdisc)
+    table = rows(ColumnArrays.of(result, "transfers"), qdisc=qdisc)
     warm = values(table, "start_ns") >= result.scenario.warmup_s * 1e9
     return Transfers(values(table, "bytes")[warm] / 1e3, values(table, "completion_ms")[warm] / 1e3)
 
 
 def packet_ms(result: ResultTables) -> float | None:
     """The transmission time of a packet of mean size, in ms; None if no packet was queued."""
-    table = bottleneck(result, Columns.of(result, "links"))
+    table = bottleneck(result, ColumnArrays.of(result, "links"))
     packets, octets = values(table, "queue_packets_mean"), values(table, "queue_bytes_mean")
     waiting = float(packets.sum())
     return 8000 * float(octets.sum()) / waiting / result.scenario.rate_bps if waiting > 0 else None

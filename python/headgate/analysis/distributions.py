@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from headgate.analysis.columns import Columns
+from headgate.analysis.columns import ColumnArrays
 from headgate.analysis.spread import Estimate, estimate
 
 Array = npt.NDArray[np.float64]
@@ -38,9 +38,9 @@ class BinnedValues(NamedTuple):
         return BinnedValues(self.values - least, self.counts)
 
 
-def histogram(table: pa.Table | Columns, value: str) -> BinnedValues:
+def histogram(table: pa.Table | ColumnArrays, value: str) -> BinnedValues:
     """The histogram in the rows of `table`; bins with the same middle are added."""
-    rows = table if isinstance(table, Columns) else Columns(table)
+    rows = table if isinstance(table, ColumnArrays) else ColumnArrays(table)
     return merged([BinnedValues(rows[value], rows["count"])])
 
 
@@ -52,9 +52,9 @@ def merged(parts: Iterable[BinnedValues]) -> BinnedValues:
     return BinnedValues(middles, counts.astype(np.float64))
 
 
-def by_seed(table: pa.Table | Columns, value: str, seeds: Iterable[int]) -> list[BinnedValues]:
+def by_seed(table: pa.Table | ColumnArrays, value: str, seeds: Iterable[int]) -> list[BinnedValues]:
     """One histogram for each seed."""
-    rows = table if isinstance(table, Columns) else Columns(table)
+    rows = table if isinstance(table, ColumnArrays) else ColumnArrays(table)
     return [histogram(rows.of_seed(seed), value) for seed in seeds]
 
 

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from headgate.analysis.columns import Columns
+from headgate.analysis.columns import ColumnArrays
 from headgate.files.result_tables import ResultTables
 
 
@@ -17,14 +17,14 @@ class LinkDirection(NamedTuple):
         """The name in tables and figures: `A-B`, or `A-B reverse`."""
         return self.link if self.direction == "forward" else f"{self.link} {self.direction}"
 
-    def of(self, table: Columns) -> Columns:
+    def of(self, table: ColumnArrays) -> ColumnArrays:
         """The rows of this link and direction, in a table with a row for each link."""
         return table.where(link=self.link, direction=self.direction)
 
 
 def compared(result: ResultTables) -> list[LinkDirection]:
     """Every compared link, in the scenario's order. The first is `scenario.bottleneck`."""
-    links = Columns.of(result, "links")
+    links = ColumnArrays.of(result, "links")
     links = links.only(links["compared"] == 1)
     rows = zip(links.words("link"), links.words("direction"), strict=True)
     names = dict.fromkeys(LinkDirection(link, direction) for link, direction in rows if link and direction)

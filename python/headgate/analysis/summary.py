@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from headgate.analysis.accuracy import warnings
-from headgate.analysis.columns import Columns
+from headgate.analysis.columns import ColumnArrays
 from headgate.analysis.links import compared
 from headgate.analysis.metrics.catalogue import COUNTED, FLOWS, LINK, Measure
 from headgate.analysis.metrics.views import FlowsView, LinkView, ResultRows, flow_rows, jain
@@ -66,7 +66,7 @@ def _discipline(result: ResultTables, qdisc: str) -> dict[str, Any]:
     cpu = [row["cpu_s"] for row in result.timing if row["qdisc"] == qdisc] or [None] * len(scenario.seeds)
     packets = next(iter(links.values()))["packets"]
     each = zip(scenario.groups, FlowsView.each(result, qdisc), strict=True)
-    fairness = ResultRows(Columns.of(result, "fairness").where(qdisc=qdisc), len(scenario.seeds))
+    fairness = ResultRows(ColumnArrays.of(result, "fairness").where(qdisc=qdisc), len(scenario.seeds))
     return {
         "qdisc": qdisc,
         "seeds": scenario.seeds,

@@ -7,7 +7,7 @@ from matplotlib.lines import Line2D
 
 from headgate import style
 from headgate.analysis import data, links
-from headgate.analysis.columns import Columns
+from headgate.analysis.columns import ColumnArrays
 from headgate.plot.overtime import draw_line, gauge_shown, gauge_title
 from headgate.plot.panels import heading, looks_of, new_figure, over_time, warmup_note
 from headgate.results import Result
@@ -65,7 +65,7 @@ def _watched(result: Result, qdisc: str) -> dict[str, data.TimeSeries]:
 
 def _goodput(result: Result, qdisc: str, axes: Axes) -> None:
     over_time(axes, result)
-    table = data.rows(Columns.of(result, "intervals"), qdisc=qdisc, metric="goodput_bps")
+    table = data.rows(ColumnArrays.of(result, "intervals"), qdisc=qdisc, metric="goodput_bps")
     for group in data.groups(result, qdisc):
         line = data.series(data.rows(table, group=group.name), _POINTS)
         if line is not None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from headgate import _core, style
 from headgate.analysis import data
-from headgate.analysis.columns import Columns
+from headgate.analysis.columns import ColumnArrays
 from headgate.analysis.division import divisions
 from headgate.analysis.links import LinkDirection
 from headgate.analysis.metrics.catalogue import FLOWS, LINK, Measure
@@ -126,7 +126,7 @@ def _packets(mean: float | None) -> str:
 
 def by_reason(result: Result, qdisc: str, kind: str) -> dict[str, float]:
     """Packets dropped and marked by column (`dropped_early`), as means over seeds, without zeros."""
-    flows = data.rows(Columns.of(result, "flows"), qdisc=qdisc, kind=kind)
+    flows = data.rows(ColumnArrays.of(result, "flows"), qdisc=qdisc, kind=kind)
     seeds = len(np.unique(data.values(flows, "seed"))) or 1
     columns = [name for name in flows.names if name.startswith(("dropped_", "marked_"))]
     means = {name: float(data.values(flows, name).sum()) / seeds for name in columns}

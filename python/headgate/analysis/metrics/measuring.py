@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from headgate.analysis.columns import Columns
+from headgate.analysis.columns import ColumnArrays
 from headgate.analysis.distributions import estimates, merged
 from headgate.analysis.metrics.views import Array, FlowsView, LinkView, known_mean, ratio
 from headgate.analysis.spread import Estimate, estimate
@@ -83,7 +83,7 @@ def delay_variation(flows: FlowsView) -> dict[str, Estimate]:
 
 def goodput_variation(flows: FlowsView) -> Estimate:
     """The coefficient of variation of the groups' total goodput per interval, after the warm-up."""
-    rows = flows.rows(Columns.of(flows.result, "intervals").where(metric="goodput_bps"))
+    rows = flows.rows(ColumnArrays.of(flows.result, "intervals").where(metric="goodput_bps"))
     rows = rows.only(rows["time_s"] > flows.result.scenario.warmup_s)
     by_seed = [rows.of_seed(seed) for seed in flows.seeds]
     each = [_by_time(of_seed["time_s"], of_seed["value"]) for of_seed in by_seed]
@@ -118,7 +118,7 @@ def completion(flows: FlowsView) -> dict[str, Estimate]:
 
 def _completion_times(flows: FlowsView) -> list[Array]:
     """Completion times of the transfers that began after the warm-up, by seed; NaN for unfinished transfers."""
-    rows = flows.rows(Columns.of(flows.result, "transfers"))
+    rows = flows.rows(ColumnArrays.of(flows.result, "transfers"))
     rows = rows.only(rows["start_ns"] >= int(flows.result.scenario.warmup_s * 1e9))
     return [rows.of_seed(seed)["completion_ms"] for seed in flows.seeds]
 

@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from headgate.analysis.columns import Columns
+from headgate.analysis.columns import ColumnArrays
 from headgate.analysis.distributions import BinnedValues, by_seed
 from headgate.analysis.links import LinkDirection
 from headgate.files.result_tables import ResultTables
@@ -19,7 +19,7 @@ Array = npt.NDArray[np.float64]
 class ResultRows:
     """The rows of one discipline as arrays: a row for each seed, a column for each flow, or one for the link."""
 
-    def __init__(self, table: Columns, seeds: int) -> None:
+    def __init__(self, table: ColumnArrays, seeds: int) -> None:
         self._table = table
         self._seeds = seeds
         self._read: dict[str, Array] = {}
@@ -39,7 +39,7 @@ class LinkView:
 
     def __init__(self, result: ResultTables, qdisc: str, direction: LinkDirection) -> None:
         self._rows = ResultRows(
-            direction.of(Columns.of(result, "links").where(qdisc=qdisc)), len(result.scenario.seeds)
+            direction.of(ColumnArrays.of(result, "links").where(qdisc=qdisc)), len(result.scenario.seeds)
         )
 
     def __getitem__(self, column: str) -> Array:
@@ -100,7 +100,7 @@ class FlowsView:
         """Jain's index."""
         return jain(self._rows, self.result.scenario.groups, self._selected)
 
-    def rows(self, table: Columns) -> Columns:
+    def rows(self, table: ColumnArrays) -> ColumnArrays:
         """The rows of these groups and this discipline, in a table with a row per group."""
         return _of(table.where(qdisc=self.qdisc), self.groups)
 
@@ -118,8 +118,8 @@ class FlowsView:
         return [by_seed(_of(delays, [group]), "delay_ms", self.seeds) for group in self.groups]
 
     @cached_property
-    def _tables(self) -> dict[str, Columns]:
-        return {name: self.rows(Columns.of(self.result, name)) for name in VALUES}
+    def _tables(self) -> dict[str, ColumnArrays]:
+        return {name: self.rows(ColumnArrays.of(self.result, name)) for name in VALUES}
 
 
 #: The tables of distributions, each with the name of its column of values.
@@ -128,7 +128,7 @@ VALUES = {"delays": "delay_ms", "losses": "value"}
 
 def flow_rows(result: ResultTables, qdisc: str) -> ResultRows:
     """The flows under one discipline."""
-    return ResultRows(Columns.of(result, "flows").where(qdisc=qdisc), len(result.scenario.seeds))
+    return ResultRows(ColumnArrays.of(result, "flows").where(qdisc=qdisc), len(result.scenario.seeds))
 
 
 def columns_by_group(groups: Sequence[Group]) -> Iterator[tuple[Group, slice]]:
@@ -139,11 +139,11 @@ def columns_by_group(groups: Sequence[Group]) -> Iterator[tuple[Group, slice]]:
         first += group.flows
 
 
-def _of(table: Columns, groups: Sequence[Group]) -> Columns:
+def _of(table: ColumnArrays, groups: Sequence[Group]) -> ColumnArrays:
     """The rows of `groups`, in a table with a row per group."""
     if "kind" not in table.names:
-        return Columns.joined(table.where(group=name) for name in dict.fromkeys(group.name for group in groups))
-    return Columns.joined(table.where(group=group.name, kind=group.kind) for group in groups)
+        return ColumnArrays.joined(table.where(group=name) for name in dict.fromkeys(group.name for group in groups))
+    return ColumnArrays.joined(table.where(group=group.name, kind=group.kind) for group in groups)
 
 
 def jain(flows: ResultRows, groups: Sequence[Group], selected: list[int] | slice = slice(None)) -> Array:
