@@ -1,7 +1,7 @@
 """Executes the missing runs of several result folders in one thread pool."""
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -131,9 +131,9 @@ def _in_memory(scenario: Scenario, done: Mapping[RunKey, tuple[dict[str, pa.Tabl
     return Result(scenario, manifest, timing, whole)
 
 
-def tables_of(outcome: _core.Outcome, world: RunWorld) -> dict[str, pa.Table]:
+def tables_of(outcome: _core.Outcome, world: RunWorld, names: Iterable[str] = tables.NAMES) -> dict[str, pa.Table]:
     """The tables of one outcome, by name. A qdisc of the kernel does not tell the reasons of its drops and marks."""
-    found = {name: tables.table(getattr(outcome, name)()) for name in tables.NAMES}
+    found = {name: tables.table(getattr(outcome, name)()) for name in names}
     return {name: tables.without_reasons(each) for name, each in found.items()} if world == RunWorld.KERNEL else found
 
 

@@ -1,6 +1,7 @@
 """Tables on disk: fixed column types, fixed row order, and Parquet files with the same bytes every time."""
 
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -85,14 +86,24 @@ def with_every_reason(name: str, whole: pa.Table) -> pa.Table:
 
     A run's table has only the reasons that its scenario's disciplines can give. The other columns are filled with 0.
     """
-    missing = [column for column in COLUMNS.get(name, {}) if column not in whole.column_names]
-    if not missing:
+    present = whole.column_names
+    wanted = COLUMNS.get(name, {})
+    if wanted.keys() <= set(present):
         return whole
-    none = pa.array([0] * whole.num_rows, pa.uint64())
-    for column in missing:
-        whole = whole.append_column(COLUMNS[name][column].field, none)
-    own = [column for column in whole.column_names if column not in COLUMNS[name]]
-    return whole.select([*own, *COLUMNS[name]])
+    # `pa.array` of a list would import pandas.
+    none = pa.Array.from_buffers(pa.uint64(), whole.num_rows, [None, pa.py_buffer(bytes(8 * whole.num_rows))])
+    columns = dict(zip(present, zip(whole.schema, whole.columns, strict=True), strict=True))
+    columns = {column: columns[column] for column in present if column not in wanted} | {
+        column: columns[column] if column in columns else (_field(declared), none)
+        for column, declared in wanted.items()
+    }
+    fields, arrays = zip(*columns.values(), strict=True)
+    return pa.Table.from_arrays(arrays, schema=pa.schema(fields, whole.schema.metadata))
+
+
+@cache
+def _field(column: TableColumn) -> pa.Field:
+    return column.field
 
 
 def without_reasons(whole: pa.Table) -> pa.Table:

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from headgate import _core
-from headgate.analysis.columns import Columns
+from headgate.analysis.columns import ColumnArrays
 from headgate.analysis.links import LinkDirection
 from headgate.analysis.metrics.views import ResultRows, jain
 from headgate.execution import batch
@@ -78,7 +78,9 @@ def run(task: RunTask, progress: _core.Progress) -> RunFiles:
     recorded = streams.MemoryStreams(scenario)
     (only,) = scenario.runs
     outcome, timing, _ = execute_run(scenario, only, progress, recorded.batch)
-    all_tables = batch.tables_of(outcome, scenario.world) | recorded.tables()
+    # The measures need `flows` and `links`, whether they are kept or not.
+    needed = [name for name in tables.NAMES if name in ("flows", "links", *task.tables)]
+    all_tables = batch.tables_of(outcome, scenario.world, needed) | recorded.tables()
     files = {name: _bytes(task.hash, tables.with_every_reason(name, all_tables[name])) for name in task.tables}
     receipt = {
         "schema": SCHEMA,
@@ -107,7 +109,10 @@ def _bytes(run_hash: str, table: pa.Table) -> bytes:
 
 
 def _measures(scenario: Scenario, all_tables: Mapping[str, pa.Table]) -> dict[str, float | None]:
-    link, flows = LinkDirection(*scenario.bottleneck).of(Columns(all_tables["links"])), Columns(all_tables["flows"])
+    link, flows = (
+        LinkDirection(*scenario.bottleneck).of(ColumnArrays(all_tables["links"])),
+        ColumnArrays(all_tables["flows"]),
+    )
     arrived = float(link["arrived"][0]) or math.nan
     figures: dict[str, Any] = {
         **{figure: float(link[figure][0]) for figure in RUN_MEASURES[:5]},
