@@ -98,7 +98,7 @@ EXPERIMENT = Experiment(
             every(above(m("held_back40", _label(target)), m("held_back40", _label(30))) for target in LARGE),
             place="section 5.4",
         ),
-        Claim("As R grows from 40 ms, the 40-ms flows get less", falls(_curve("rtt40", LARGE))),
+        Claim("As R grows from 40 ms, the 40-ms flows get less", falls(_curve("rtt40", LARGE)), net.WHY["fig13 flat"]),
         *(
             Claim(
                 f"As R grows from 40 ms to below {rtt} ms, the {rtt}-ms flows get more",
@@ -114,6 +114,7 @@ EXPERIMENT = Experiment(
         Claim(
             "As R grows from 40 ms, RED-PD gets closer to max-min fairness (Jain's index of goodput over fair share)",
             rises(_curve("fairness", LARGE)),
+            net.WHY["fig13 flat"],
             place="section 5.4",
         ),
     ),
