@@ -177,6 +177,14 @@ def test_many_claims_have_a_mark_each_so_that_a_terminal_has_room():
     assert "+ holds, - differs, ? inconclusive" in shown
 
 
+def test_long_values_are_whole_in_a_narrow_terminal():
+    console = Console(width=44, record=True, file=io.StringIO())
+    values = {f"minth=100p,maxth=200p,maxp=0.{digit}": "hd" for digit in (1, 2)}
+    console.print(readings_show.table(readings_document("faba/fig4", ours="hd", others={"red": values})))
+    shown = "".join(console.export_text().replace("holds", "").replace("differs", "").split())
+    assert all(value in shown for value in values)
+
+
 def test_the_page_shows_claims_that_change_and_names_the_command_for_missing_readings(tiny: Experiment, tmp_path: Path):
     kept = record.carry_out("faba/fig4", tiny, tmp_path, RunOptions(), Watcher())
     document = readings_document("faba/fig4", ours="hd", others={"delay": {"2ms": "hh"}})

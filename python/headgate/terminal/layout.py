@@ -41,7 +41,8 @@ def variations(title: str, heads: Sequence[str], rows: Iterable[Variation], *, c
 
     `chosen` is printed behind the values in use.
     """
-    columns = [Column(head) for head in ("parameter", "value", *heads)]
+    # Values fold: they can differ in their last letters alone.
+    columns = [*text_columns("parameter", "value"), *(Column(head) for head in heads)]
     drawn = table(columns, title=title, caption=caption)
     for row in rows:
         drawn.add_row(row.name, f"{row.value}{f' ({chosen})' if row.chosen else ''}", *row.cells)
