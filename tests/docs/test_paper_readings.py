@@ -42,7 +42,7 @@ def test_readings_are_counted_and_claims_that_change_are_linked(script: Any):
     second = readings_document("faba/fig5", ours="i", others={"delay": {"2ms": "h", "9ms": "d"}})
     lines = script("paper_readings")["text"]([first, second], ["faba/fig6"]).splitlines()
     assert lines[0] == (
-        "The verdict changes under a reading for 2 of 3 claims (4 readings). "
+        "The verdict changes under a reading for 2 of 3 claims (4 readings of 2 experiments). "
         "The verdicts are of shortened runs, 5 seeds. "
         "A shortened run can have other verdicts than the whole runs above."
     )

@@ -134,7 +134,7 @@ def test_claims_that_change_are_numbered_and_named_with_every_other_verdict():
     assert changed[0].others == [OtherVerdict("delay = 2ms", "holds", "delay = 2ms: 1 < 2")]
     assert [other.verdict for other in changed[1].others] == ["holds", "differs"]
     assert readings_show.sentence([first, second]) == (
-        "The verdict changes under a reading for 2 of 3 claims (4 readings)."
+        "The verdict changes under a reading for 2 of 3 claims (4 readings of 2 experiments)."
     )
 
 

@@ -91,9 +91,11 @@ def sentence(documents: Sequence[dict[str, Any]]) -> str:
     """The number of claims whose verdict depends on a reading."""
     claims = sum(len(document["claims"]) for document in documents)
     tried = sum(len(named(document)) - 1 for document in documents)
+    readings = f"{tried} {'reading' if tried == 1 else 'readings'}"
+    experiments = f" of {len(documents)} experiments" if len(documents) > 1 else ""
     return (
         f"The verdict changes under a reading for {len(changed_claims(documents))} of {claims} claims "
-        f"({tried} {'reading' if tried == 1 else 'readings'})."
+        f"({readings}{experiments})."
     )
 
 
