@@ -18,7 +18,8 @@ RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name Cargo.tom
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.extension ## set up everything, then compare seven disciplines beside an unresponsive flow
+# A development environment has everything that the demo needs.
+demo: $(if $(wildcard $(VENV)/.extension),$(VENV)/.extension,$(VENV)/.demo) ## set up the program, then compare seven disciplines beside an unresponsive flow
 	$(BIN)/headgate run scenarios/protect.toml
 
 demo-live: $(VENV)/.extension ## compare simulation and real packets, without and with ECN (Linux; 7 minutes)
@@ -93,12 +94,27 @@ clean: ## remove all build products; keep results
 rust:
 	@command -v $(CARGO) > /dev/null || { echo "Rust is missing: https://rustup.rs says how to install it" >&2; exit 1; }
 
-$(VENV)/.requirements: requirements.txt
+define venv
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
+endef
+
+DEVELOP := PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/maturin develop --release --locked
+
+# The demo does without the development tools, and without the last tenth of speed, which takes minutes to link. Its
+# results are the same bytes. Maturin installs the libraries that pyproject.toml names, at the versions given here.
+$(VENV)/.demo: requirements.txt $(RUST) | rust
+	$(venv)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.txt maturin
+	PIP_CONSTRAINT=requirements.txt CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
+		CARGO_PROFILE_RELEASE_DEBUG=none $(DEVELOP)
+	@touch $@
+
+$(VENV)/.requirements: requirements.txt
+	$(venv)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.txt
 	@touch $@
 
 $(VENV)/.extension: $(VENV)/.requirements $(RUST) | rust
-	PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/maturin develop --release --locked
+	$(DEVELOP)
 	@touch $@
