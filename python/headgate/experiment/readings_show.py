@@ -12,9 +12,8 @@ from headgate.experiment import show
 from headgate.experiment.readings import Reading, named
 from headgate.terminal import layout
 
-#: With more claims than this, the terminal shows verdicts as marks instead of words.
+#: With more claims than this, the terminal counts verdicts and names the claims whose verdict changes.
 MAX_WORDED = 6
-MARKS = {Verdict.HOLDS.value: "+", Verdict.DIFFERS.value: "-", Verdict.INCONCLUSIVE.value: "?"}
 
 #: The name of our values in a document.
 OURS = str(Reading())
@@ -55,22 +54,47 @@ class ReadingRow(NamedTuple):
 
 
 def table(document: dict[str, Any]) -> Table:
-    """The verdicts of one experiment: a row for each value of each parameter, a column for each claim."""
-    claims = document["claims"]
+    """The verdicts of one experiment: a row for each value of each parameter.
+
+    A few claims have a column each. Of many the verdicts are counted, and the claims named whose verdict changes.
+    """
+    claims, ours = document["claims"], document["verdicts"][OURS]
     many = len(claims) > MAX_WORDED
-    caption = [f"{number}: {claim['text']}" for number, claim in enumerate(claims, 1)]
-    caption += [", ".join(f"{mark} {word}" for word, mark in MARKS.items())] if many else []
-    heads = [str(number) if many else f"claim {number}" for number in range(1, len(claims) + 1)]
+    heads = ["hold", "differ", "inconclusive", "changed claims"] if many else _numbered(claims)
     rows = []
     for parameter in document["parameters"]:
         for value in (parameter["value"], *parameter["others"]):
-            ours = value == parameter["value"]
-            verdicts = document["verdicts"][OURS if ours else f"{parameter['name']} = {value}"]
-            words = [claim["verdict"] for claim in verdicts]
-            cells = [Text(MARKS[word] if many else word, style=show.STYLES[Verdict(word)]) for word in words]
-            rows.append(layout.Variation(parameter["name"], value, ours, cells))
+            chosen = value == parameter["value"]
+            verdicts = ours if chosen else document["verdicts"][f"{parameter['name']} = {value}"]
+            cells = _counts(verdicts, ours) if many else [_word(each["verdict"]) for each in verdicts]
+            rows.append(layout.Variation(parameter["name"], value, chosen, cells))
+    changing = {place for verdicts in document["verdicts"].values() for place in _changing(verdicts, ours)}
+    caption = [
+        f"{place + 1}: {claim['text']}" + (f" (ours: {ours[place]['verdict']})" if many else "")
+        for place, claim in enumerate(claims)
+        if not many or place in changing
+    ]
     title = f"{document['experiment']}: verdicts under each reading"
     return layout.variations(title, heads, rows, chosen="ours", caption="\n".join(caption))
+
+
+def _numbered(claims: Sequence[object]) -> list[str]:
+    return [f"claim {number}" for number in range(1, len(claims) + 1)]
+
+
+def _word(verdict: str) -> Text:
+    return Text(verdict, style=show.STYLES[Verdict(verdict)])
+
+
+def _counts(verdicts: Sequence[dict[str, Any]], ours: Sequence[dict[str, Any]]) -> list[Text]:
+    counts = Counter(each["verdict"] for each in verdicts)
+    changing = [f"{place + 1} {verdicts[place]['verdict']}" for place in _changing(verdicts, ours)]
+    return [*(Text(str(counts[verdict.value])) for verdict in Verdict), Text("\n".join(changing))]
+
+
+def _changing(verdicts: Sequence[dict[str, Any]], ours: Sequence[dict[str, Any]]) -> list[int]:
+    """The places of the claims whose verdict is not that with our values."""
+    return [place for place, each in enumerate(verdicts) if each["verdict"] != ours[place]["verdict"]]
 
 
 def form(document: dict[str, Any]) -> str:
