@@ -81,7 +81,12 @@ pub struct RedDetector {
     spare_first: bool,
     /// The paper's count: packets since the last signal; -1 while the average is below minth.
     count: i64,
+    /// 1/(maxth - minth) and 1/maxth, for [`estimate`](RedDetector::estimate).
+    reciprocals: [f64; 2],
 }
+
+/// Bound of the rounding errors in [`RedDetector::draws`], which are below 2^-50.
+const MARGIN: f64 = 1.0 / (1u64 << 40) as f64;
 
 impl RedDetector {
     /// A detector whose probability rises to `maxp` at maxth.
@@ -94,6 +99,7 @@ impl RedDetector {
             spacing: Spacing::Uniform,
             spare_first: false,
             count: -1,
+            reciprocals: [1.0 / (thresholds.max - thresholds.min), 1.0 / thresholds.max],
         }
     }
 
@@ -179,24 +185,57 @@ impl RedDetector {
 
     /// Decides whether to signal a packet [between](Zone::Between) the thresholds, with probability pa. `scale`
     /// multiplies pb: 1, or in byte mode the packet's size over the mean. Draws at most one number.
-    #[inline]
+    // Always inlined: see `RedQueue::offer`.
+    #[inline(always)]
     pub fn early(&mut self, scale: f64, rng: &mut Rng) -> bool {
         self.count_packet();
         if self.spare_first && self.count == 0 {
             return false;
         }
-        let hit = rng.chance(self.spaced_probability(self.probability() * scale));
+        let hit = self.draws(scale, rng);
         if hit {
             self.restart_spacing();
         }
         hit
     }
 
+    /// True with probability pa. Divides only if the draw is below pa or close to it: for all other draws, the
+    /// multiplications of [`estimate`](RedDetector::estimate) give the same answer.
+    #[inline(always)]
+    fn draws(&self, scale: f64, rng: &mut Rng) -> bool {
+        let estimate = self.estimate() * scale;
+        let open = 1.0 - self.count as f64 * estimate;
+        // The outcome is open: 0 < pa < 1.
+        if self.spacing == Spacing::Uniform && estimate > MARGIN && open > estimate + MARGIN {
+            let draw = rng.unit();
+            return draw * open <= estimate + MARGIN && draw < self.exact_probability(scale);
+        }
+        rng.chance(self.exact_probability(scale))
+    }
+
+    /// The paper's pb by multiplication: [`probability`](RedDetector::probability) to within a few roundings. May
+    /// exceed 1.
+    #[inline]
+    fn estimate(&self) -> f64 {
+        let (average, Thresholds { min, max }) = (self.average.value(), self.thresholds);
+        if average < max {
+            self.maxp * (average - min) * self.reciprocals[0]
+        } else {
+            self.maxp + (1.0 - self.maxp) * (average - max) * self.reciprocals[1]
+        }
+    }
+
+    /// The paper's pa. A separate function keeps its divisions out of the common path.
+    #[cold]
+    fn exact_probability(&self, scale: f64) -> f64 {
+        self.spaced_probability(self.probability() * scale)
+    }
+
     /// Counts an arrival between the thresholds. Call it for arrivals that are exempt from signals (FRED: the flow has
     /// few packets queued); [`early`](RedDetector::early) counts all others.
     #[inline]
     pub fn count_packet(&mut self) {
-        self.count = self.count.saturating_add(1);
+        self.count += 1;
     }
 
     /// Restarts the spacing after any signal.
