@@ -23,8 +23,6 @@
 //! | avgcq, Nactive | `fair_queue`, flows with queued packets |
 //! | minq, maxq | `minq`, `maxq` |
 
-use alloc::collections::VecDeque;
-
 use crate::cx::Cx;
 use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::{FlowId, Packet};
@@ -85,9 +83,8 @@ pub struct FredFlow {
 /// RED with limits on each flow's queue.
 pub struct Fred<T> {
     config: FredConfig,
-    fifo: Fifo<T>,
-    /// The slot in `flows` of each queued packet, in FIFO order.
-    owners: VecDeque<u32>,
+    /// Each queued packet with its flow's slot in `flows`.
+    fifo: Fifo<T, u32>,
     flows: FlowSlab<FredFlow>,
     /// Maximum number of flows.
     max_flows: usize,
@@ -119,7 +116,6 @@ impl<T> Fred<T> {
         };
         Ok(Fred {
             fifo: Fifo::new(limit),
-            owners: VecDeque::new(),
             flows: FlowSlab::new(link.key),
             max_flows: max_flows.min(u32::MAX - 1) as usize,
             detector: red.detector(link)?,
@@ -167,7 +163,8 @@ impl<T> Fred<T> {
     fn red_decision(&mut self, flow: FredFlow, zone: Zone, cx: &mut Cx<'_, T>) -> Option<Why> {
         match zone {
             Zone::Below => self.detector.reset_spacing(),
-            Zone::Between if f64::from(flow.queued) >= f64::from(self.config.minq).max(self.fair_queue()) => {
+            // The fair queue is computed for the few flows that reach `minq`: it takes a division.
+            Zone::Between if flow.queued >= self.config.minq && f64::from(flow.queued) >= self.fair_queue() => {
                 return self.detector.early(1.0, cx.rng).then_some(Why::Early);
             }
             Zone::Between => self.detector.count_packet(),
@@ -181,19 +178,15 @@ impl<T> Fred<T> {
     }
 
     #[inline]
-    fn store(&mut self, packet: Packet<T>, slot: Option<u32>, cx: &mut Cx<'_, T>) {
-        let flow = packet.flow;
-        if !self.fifo.push(packet, cx) {
-            return;
-        }
+    fn store(&mut self, packet: Packet<T>, slot: Option<u32>) {
         let slot = match slot {
             Some(slot) => {
                 self.flows.at(slot).queued += 1;
                 slot
             }
-            None => self.flows.insert(flow, FredFlow { queued: 1, strikes: 0 }),
+            None => self.flows.insert(packet.flow, FredFlow { queued: 1, strikes: 0 }),
         };
-        self.owners.push_back(slot);
+        self.fifo.put_tagged(packet, slot);
     }
 }
 
@@ -218,7 +211,7 @@ impl<T> Discipline<T> for Fred<T> {
         };
         let Some(packet) = packet else { return };
         if fits {
-            self.store(packet, slot, cx);
+            self.store(packet, slot);
         } else {
             self.detector.restart_spacing();
             cx.drop(packet, Why::Overflow);
@@ -227,11 +220,10 @@ impl<T> Discipline<T> for Fred<T> {
 
     #[inline(always)]
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
-        let packet = self.fifo.pop();
-        self.detector.record_dequeue(packet.is_some(), cx.now);
-        let packet = packet?;
+        let popped = self.fifo.pop_tagged();
+        self.detector.record_dequeue(popped.is_some(), cx.now);
+        let (packet, slot) = popped?;
         self.detector.update(self.queue(), cx.now);
-        let slot = self.owners.pop_front().expect("as many owners as packets");
         let flow = self.flows.at(slot);
         flow.queued -= 1;
         if flow.queued == 0 {

@@ -47,9 +47,8 @@ pub use settings::{Penalty, Rules, SfbConfig};
 /// A FIFO behind accounting bins.
 pub struct Sfb<T> {
     config: SfbConfig,
-    fifo: Fifo<T>,
-    /// The bins of each queued packet, in FIFO order.
-    entered: VecDeque<BinNumbers>,
+    /// Each queued packet with its bins.
+    fifo: Fifo<T, BinNumbers>,
     /// Queued packets that are counted in the next set too: sequence number, and bins in that set.
     trained: VecDeque<(u64, BinNumbers)>,
     /// Packets that have left the FIFO. This is the sequence number of its head.
@@ -83,8 +82,8 @@ impl<T> Sfb<T> {
         let steps = ProbabilitySteps { up: config.d1, down: config.d2, freeze: config.freeze_time };
         let bins = Bins::new(config.levels as usize, config.bins as usize, steps, link.key);
         let rehash = PolledTimer::new(config.rehash, Time::ZERO);
-        let (fifo, entered, trained) = (Fifo::new(config.limit), VecDeque::new(), VecDeque::new());
-        Ok(Sfb { config, fifo, entered, trained, left: 0, bins, bin_size, bin_max, limiter, rehash })
+        let (fifo, trained) = (Fifo::new(config.limit), VecDeque::new());
+        Ok(Sfb { config, fifo, trained, left: 0, bins, bin_size, bin_max, limiter, rehash })
     }
 
     /// All bins: the set in use, level after level, then the next set.
@@ -131,7 +130,7 @@ impl<T> Sfb<T> {
     fn train_packet(&mut self, flow: FlowId) {
         let numbers = self.bins.next_bins_of(flow);
         self.bins.enter(&numbers);
-        self.trained.push_back((self.left + self.entered.len() as u64 - 1, numbers));
+        self.trained.push_back((self.left + u64::from(self.fifo.backlog().packets) - 1, numbers));
     }
 
     /// Applies the bins' verdict: drops, marks or accepts the packet. Returns an accepted packet, and whether its flow
@@ -194,11 +193,11 @@ impl<T> Discipline<T> for Sfb<T> {
         let numbers = self.bins.bins_of(packet.flow);
         let Some((packet, unresponsive)) = self.judge(packet, &numbers, cx) else { return };
         let (bytes, flow) = (packet.bytes, packet.flow);
-        if !self.fifo.push(packet, cx) {
-            return;
+        if !self.fifo.admits(bytes) {
+            return cx.drop(packet, Why::Overflow);
         }
+        self.fifo.put_tagged(packet, numbers);
         self.bins.enter(&numbers);
-        self.entered.push_back(numbers);
         if unresponsive {
             let levels = self.config.levels as usize;
             self.limiter.charge(&numbers[..levels], bytes, cx.now, cx.rng);
@@ -211,8 +210,7 @@ impl<T> Discipline<T> for Sfb<T> {
     #[inline(always)]
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         self.switch_hashes(cx.now);
-        let packet = self.fifo.pop()?;
-        let numbers = self.entered.pop_front().expect("as many bin numbers as packets");
+        let (packet, numbers) = self.fifo.pop_tagged()?;
         let lower = self.config.lower_at_departure;
         self.bins.leave(&numbers, lower, cx.now);
         if let Some((_, numbers)) = self.trained.front().filter(|(number, _)| *number == self.left) {
@@ -277,7 +275,7 @@ mod tests {
 
     fn queued_by_set(sfb: &Sfb<()>) -> [u32; 2] {
         let size = (sfb.config.levels * sfb.config.bins) as u16;
-        let numbers = || sfb.entered.iter().chain(sfb.trained.iter().map(|(_, numbers)| numbers));
+        let numbers = || sfb.fifo.tags().chain(sfb.trained.iter().map(|(_, numbers)| numbers));
         [0, 1].map(|set| numbers().filter(|numbers| numbers[0] / size == set).count() as u32)
     }
 

@@ -5,26 +5,16 @@ use crate::packet::{Backlog, Packet};
 use crate::reason::Why;
 use crate::units::Limit;
 
-/// First in, first out, with a limit: packets that do not fit are dropped.
+/// First in, first out, with a limit: packets that do not fit are dropped. Each packet has a tag `X`, such as the slot
+/// of its flow. A queue of its own for the tags would cost as much as the packets.
 #[derive(Clone, Debug)]
-pub struct Fifo<T> {
-    packets: VecDeque<Packet<T>>,
+pub struct Fifo<T, X = ()> {
+    packets: VecDeque<(Packet<T>, X)>,
     bytes: u64,
     limit: Limit,
 }
 
 impl<T> Fifo<T> {
-    /// An empty queue limited to `limit`.
-    pub fn new(limit: Limit) -> Fifo<T> {
-        Fifo { packets: VecDeque::new(), bytes: 0, limit }
-    }
-
-    /// Whether a packet of `bytes` fits.
-    #[inline]
-    pub fn admits(&self, bytes: u32) -> bool {
-        self.limit.admits(self.backlog(), bytes)
-    }
-
     /// Stores the packet, or drops it for [`Why::Overflow`]. Returns whether it was stored.
     #[inline]
     pub fn push(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) -> bool {
@@ -39,23 +29,53 @@ impl<T> Fifo<T> {
     /// Stores a packet that fits ([`admits`](Fifo::admits)).
     #[inline]
     pub fn put(&mut self, packet: Packet<T>) {
-        debug_assert!(self.admits(packet.bytes), "{} bytes do not fit", packet.bytes);
-        self.bytes += u64::from(packet.bytes);
-        self.packets.push_back(packet);
+        self.put_tagged(packet, ());
     }
 
     /// Takes the oldest packet.
     #[inline]
     pub fn pop(&mut self) -> Option<Packet<T>> {
-        let packet = self.packets.pop_front()?;
+        self.pop_tagged().map(|(packet, ())| packet)
+    }
+}
+
+impl<T, X> Fifo<T, X> {
+    /// An empty queue limited to `limit`.
+    pub fn new(limit: Limit) -> Fifo<T, X> {
+        Fifo { packets: VecDeque::new(), bytes: 0, limit }
+    }
+
+    /// Whether a packet of `bytes` fits.
+    #[inline]
+    pub fn admits(&self, bytes: u32) -> bool {
+        self.limit.admits(self.backlog(), bytes)
+    }
+
+    /// Stores a packet that fits ([`admits`](Fifo::admits)) with its tag.
+    #[inline]
+    pub fn put_tagged(&mut self, packet: Packet<T>, tag: X) {
+        debug_assert!(self.admits(packet.bytes), "{} bytes do not fit", packet.bytes);
+        self.bytes += u64::from(packet.bytes);
+        self.packets.push_back((packet, tag));
+    }
+
+    /// Takes the oldest packet and its tag.
+    #[inline]
+    pub fn pop_tagged(&mut self) -> Option<(Packet<T>, X)> {
+        let (packet, tag) = self.packets.pop_front()?;
         self.bytes -= u64::from(packet.bytes);
-        Some(packet)
+        Some((packet, tag))
     }
 
     /// The oldest packet.
     #[inline]
     pub fn head(&self) -> Option<&Packet<T>> {
-        self.packets.front()
+        self.packets.front().map(|(packet, _)| packet)
+    }
+
+    /// The tags, oldest packet first.
+    pub fn tags(&self) -> impl Iterator<Item = &X> {
+        self.packets.iter().map(|(_, tag)| tag)
     }
 
     /// Packets and bytes held.
