@@ -137,25 +137,32 @@ impl<T> Choke<T> {
     /// Draws candidates with replacement and drops those of `packet`'s flow. Returns whether the first one matched, if
     /// there was one, and the number of matches.
     fn drop_matches(&mut self, packet: &Packet<T>, candidates: u32, cx: &mut Cx<'_, T>) -> (Option<bool>, u32) {
-        let (mut first, mut matches) = (None, 0);
-        for _ in 0..candidates {
-            let Some(hit) = self.compare_with_random(packet.flow, cx) else { break };
-            matches += u32::from(hit);
-            first = first.or(Some(hit));
+        let flow = packet.flow;
+        let first = self.compare_with_random(flow, cx);
+        let mut matches = u32::from(first == Some(true));
+        // Mostly there is one candidate.
+        if candidates > 1 {
+            matches += (1..candidates).map_while(|_| self.compare_with_random(flow, cx)).map(u32::from).sum::<u32>();
         }
         (first, matches)
     }
 
-    /// Draws one candidate and drops it if it is of `flow`. Not inlined: the loop around it mostly runs once, and its
-    /// setup would cost more than the call.
-    #[inline(never)]
+    /// Draws one candidate and drops it if it is of `flow`. `None` if the queue is empty.
+    #[inline]
     fn compare_with_random(&mut self, flow: FlowId, cx: &mut Cx<'_, T>) -> Option<bool> {
-        let slot = self.fifo.draw(cx.rng)?;
-        let hit = self.fifo.at(slot).is_some_and(|candidate| candidate.flow == flow);
+        let (slot, drawn) = self.fifo.draw(cx.rng)?;
+        let hit = drawn == flow;
         if hit {
-            self.fifo.take(slot).into_iter().for_each(|candidate| cx.drop(candidate, Why::Match));
+            self.drop_match(slot, cx);
         }
         Some(hit)
+    }
+
+    #[cold]
+    fn drop_match(&mut self, slot: usize, cx: &mut Cx<'_, T>) {
+        if let Some(candidate) = self.fifo.take(slot) {
+            cx.drop(candidate, Why::Match);
+        }
     }
 
     #[inline]

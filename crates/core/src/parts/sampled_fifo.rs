@@ -1,7 +1,7 @@
 use alloc::collections::VecDeque;
 
 use crate::cx::Cx;
-use crate::packet::{Backlog, Packet};
+use crate::packet::{Backlog, FlowId, Packet};
 use crate::reason::Why;
 use crate::rng::Rng;
 use crate::units::Limit;
@@ -61,28 +61,27 @@ impl<T> SampledFifo<T> {
         }
     }
 
-    /// Draws a packet uniformly and returns its slot, valid until the next push, pop or draw. Slots are counted from
-    /// the oldest, holes included; a hole is drawn again. `None`, without a draw, if the queue is empty.
+    /// Draws a packet uniformly. Returns its slot, valid until the next push, pop or draw, and its flow. Slots are
+    /// counted from the oldest, holes included; a hole is drawn again. `None`, without a draw, if the queue is empty.
     #[inline]
-    pub fn draw(&mut self, rng: &mut Rng) -> Option<usize> {
+    pub fn draw(&mut self, rng: &mut Rng) -> Option<(usize, FlowId)> {
         if self.held.packets == 0 {
             return None;
         }
         if self.slots.len() > 2 * self.held.packets as usize {
-            self.slots.retain(Option::is_some);
+            self.compact();
         }
         loop {
             let slot = rng.below(self.slots.len() as u32) as usize;
-            if self.slots[slot].is_some() {
-                return Some(slot);
+            if let Some(packet) = &self.slots[slot] {
+                return Some((slot, packet.flow));
             }
         }
     }
 
-    /// The packet in a drawn slot.
-    #[inline]
-    pub fn at(&self, slot: usize) -> Option<&Packet<T>> {
-        self.slots.get(slot)?.as_ref()
+    #[cold]
+    fn compact(&mut self) {
+        self.slots.retain(Option::is_some);
     }
 
     /// Removes the packet in a drawn slot.
@@ -134,13 +133,14 @@ mod tests {
                         prop_assert_eq!(queue.pop(), oldest);
                     }
                     _ => match queue.draw(&mut rng) {
-                        Some(slot) => {
+                        Some((slot, flow)) => {
                             prop_assert!(queue.slots.len() <= 2 * model.len());
-                            let drawn = *queue.at(slot).unwrap();
+                            let drawn = queue.slots[slot].unwrap();
+                            prop_assert_eq!(drawn.flow, flow);
                             let rank = model.iter().position(|p| *p == drawn);
                             model.remove(rank.expect("a draw gives a queued packet"));
                             prop_assert_eq!(queue.take(slot), Some(drawn));
-                            prop_assert!(queue.at(slot).is_none() && queue.take(slot).is_none());
+                            prop_assert!(queue.take(slot).is_none());
                         }
                         None => prop_assert!(model.is_empty()),
                     },
@@ -161,8 +161,8 @@ mod tests {
         (0..10).for_each(|slot| assert!(queue.take(slot).is_some()));
         let mut drawn = [0u32; 20];
         for _ in 0..100_000 {
-            let slot = queue.draw(&mut rng).unwrap();
-            drawn[queue.at(slot).unwrap().flow.0 as usize] += 1;
+            let (_, flow) = queue.draw(&mut rng).unwrap();
+            drawn[flow.0 as usize] += 1;
         }
         // 10 000 draws of each are expected, with a standard deviation of 95. The tolerance is five of them.
         assert!(drawn[..10] == [0; 10] && drawn[10..].iter().all(|n| n.abs_diff(10_000) < 475), "{drawn:?}");
@@ -179,7 +179,7 @@ mod tests {
         }
         while queue.backlog().packets > 0 {
             let slots = queue.slots.len();
-            let slot = queue.draw(&mut rng).unwrap();
+            let (slot, _) = queue.draw(&mut rng).unwrap();
             moved += if queue.slots.len() < slots { queue.slots.len() } else { 0 };
             taken += usize::from(queue.take(slot).is_some());
         }
