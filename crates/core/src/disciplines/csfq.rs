@@ -202,13 +202,15 @@ impl FairShareEstimate {
     }
 
     /// Figure 3, estimate_alpha.
-    #[inline]
+    #[inline(always)]
     fn estimate(&mut self, seen: ArrivalSample, config: &CsfqConfig) {
-        let arriving = self.arriving.update(seen.bytes, seen.now, config.k_alpha);
+        // Both averages are updated by every arrival, so they share the step.
+        let step = self.arriving.step(seen.now, config.k_alpha);
+        let arriving = self.arriving.apply(seen.bytes, seen.now, step);
         // The figure updates F with accepted packets only. While none is accepted, F would then stay too high, and
         // alpha would fall again and again. As in the authors' module, F is therefore updated by every arrival: a
         // dropped packet counts as 0 bytes.
-        self.accepted.update(if seen.dropped { 0 } else { seen.bytes }, seen.now, config.k_alpha);
+        self.accepted.apply(if seen.dropped { 0 } else { seen.bytes }, seen.now, step);
         let ended = seen.now > self.start + config.k_c;
         // Section 2.2.2: an uncongested link becomes congested only once its buffer has reached the threshold.
         let congested = arriving >= self.capacity && (self.congested || seen.threshold_reached);

@@ -13,18 +13,42 @@ pub struct RateAverage {
     last: Option<Time>,
 }
 
+/// The time between two updates of an average, and the weight of the rate in that time.
+#[derive(Clone, Copy, Debug)]
+pub struct RateStep {
+    /// 1 - e^(-T/K); 0 if no time has passed.
+    weight: f64,
+    /// T in seconds; K if no time has passed.
+    time: f64,
+}
+
 impl RateAverage {
     /// Updates the rate with `bytes` at `now`; `constant` is the paper's K, above zero. Zero bytes only let time pass.
     #[inline]
     pub fn update(&mut self, bytes: u32, now: Time, constant: Span) -> f64 {
-        let (bytes, constant) = (f64::from(bytes), constant.as_secs_f64());
-        let since = self.last.replace(now).map_or(Span::ZERO, |last| now - last).as_secs_f64();
+        let step = self.step(now, constant);
+        self.apply(bytes, now, step)
+    }
+
+    /// The step from the last update to `now`. Averages with the same times of update and the same `constant` can share
+    /// it: the exponential is the greatest part of an update.
+    #[inline]
+    pub fn step(&self, now: Time, constant: Span) -> RateStep {
+        let constant = constant.as_secs_f64();
+        let since = self.last.map_or(Span::ZERO, |last| now - last).as_secs_f64();
         if since > 0.0 {
-            let weight = -libm::expm1(-since / constant);
-            self.rate += weight * (bytes / since - self.rate);
+            RateStep { weight: -libm::expm1(-since / constant), time: since }
         } else {
-            self.rate += bytes / constant;
+            RateStep { weight: 0.0, time: constant }
         }
+    }
+
+    /// Updates the rate with `bytes` at `now`, which `step` leads to.
+    #[inline]
+    pub fn apply(&mut self, bytes: u32, now: Time, step: RateStep) -> f64 {
+        self.last = Some(now);
+        let rate = f64::from(bytes) / step.time;
+        self.rate += if step.weight > 0.0 { step.weight * (rate - self.rate) } else { rate };
         self.rate
     }
 
