@@ -41,9 +41,9 @@ pub struct Class {
 /// Decides which packets to keep, which to drop or mark, and which to send next. It has no clock, randomness or sockets
 /// of its own: all arrive in [`Cx`].
 ///
-/// Disciplines around one FIFO put `inline(always)` on `enqueue` and `dequeue`. A nested discipline is called from a
-/// second place, and without the attribute the compiler no longer inlines the calls. Packets then pass through memory,
-/// and BLUE, PIE and COBALT cost two to three times as much.
+/// Disciplines put `inline(always)` on `enqueue` and `dequeue`, and on the functions that pass a packet on. A nested
+/// discipline is called from a second place, and without the attribute the compiler no longer inlines the calls.
+/// Packets then pass through memory, and BLUE, PIE and COBALT cost two to three times as much.
 pub trait Discipline<T> {
     /// Stores an arriving packet, or gives it to `cx`. Never loses it silently.
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>);

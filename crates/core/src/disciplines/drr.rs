@@ -112,6 +112,7 @@ impl<T> PerFlow<T> {
         self.config.buckets.map_or(flow, |buckets| FlowId(bucket(self.key, flow, buckets as usize) as u64))
     }
 
+    #[inline(never)]
     fn drop_longest(&mut self, why: Why, cx: &mut Cx<'_, T>) {
         let end = if self.config.head_drop { End::Head } else { End::Tail };
         if let Some(emptied) = self.flows.drop_longest(end, why, cx) {
@@ -121,7 +122,7 @@ impl<T> PerFlow<T> {
 }
 
 impl<T> Discipline<T> for PerFlow<T> {
-    #[inline]
+    #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         let key = self.queue_key(packet.flow);
         if let Some(begun) = self.flows.push(key, packet, cx) {
@@ -132,12 +133,12 @@ impl<T> Discipline<T> for PerFlow<T> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn dequeue(&mut self, _cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         let queue = self.ring.next(|queue| self.flows.head_bytes(queue))?;
-        let packet = self.flows.pop(queue)?;
+        let (packet, emptied) = self.flows.pop(queue)?;
         self.ring.charge(queue, packet.bytes);
-        if self.flows.is_empty(queue) {
+        if emptied {
             self.ring.leave(queue);
         }
         Some(packet)
@@ -160,17 +161,17 @@ macro_rules! each {
 }
 
 impl<T> Discipline<T> for Drr<T> {
-    #[inline]
+    #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         each!(&mut self.0, it => it.enqueue(packet, cx));
     }
 
-    #[inline]
+    #[inline(always)]
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         each!(&mut self.0, it => it.dequeue(cx))
     }
 
-    #[inline]
+    #[inline(always)]
     fn backlog(&self) -> Backlog {
         each!(&self.0, it => it.backlog())
     }

@@ -151,7 +151,7 @@ fn is_current(current: &[Option<TaggedHead>], head: &TaggedHead) -> bool {
 }
 
 impl<T> Discipline<T> for Fq<T> {
-    #[inline]
+    #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         if let Some(begun) = self.flows.push(packet.flow, packet, cx) {
             if begun == self.current.len() {
@@ -165,7 +165,7 @@ impl<T> Discipline<T> for Fq<T> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn dequeue(&mut self, _cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         loop {
             let Reverse(least) = *self.heads.peek()?;
@@ -173,9 +173,9 @@ impl<T> Discipline<T> for Fq<T> {
                 self.heads.pop();
                 continue;
             }
-            let packet = self.flows.pop(least.queue);
+            let (packet, emptied) = self.flows.pop(least.queue)?;
             self.virtual_time = least.tag;
-            if self.flows.is_empty(least.queue) {
+            if emptied {
                 self.current[least.queue] = None;
                 self.heads.pop();
             } else {
@@ -189,7 +189,7 @@ impl<T> Discipline<T> for Fq<T> {
                 self.virtual_time = 0;
                 self.heads.clear();
             }
-            return packet;
+            return Some(packet);
         }
     }
 

@@ -101,7 +101,7 @@ impl<T> FqPie<T> {
 }
 
 impl<T> Discipline<T> for FqPie<T> {
-    #[inline]
+    #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         let queue = self.flows.queue_of(packet.flow);
         let (held, fits) = (self.flows.backlog_of(queue).bytes, self.admits(packet.bytes));
@@ -110,7 +110,7 @@ impl<T> Discipline<T> for FqPie<T> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         loop {
             let queue = self.flows.turn()?;

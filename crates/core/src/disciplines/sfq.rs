@@ -169,6 +169,7 @@ impl<T> Sfq<T> {
         }
     }
 
+    #[inline(never)]
     fn cut(&mut self, bucket: usize, why: Why, cx: &mut Cx<'_, T>) {
         let end = if self.config.head_drop { End::Head } else { End::Tail };
         if let Some(packet) = self.buckets.take(bucket, end) {
@@ -178,7 +179,7 @@ impl<T> Sfq<T> {
 }
 
 impl<T> Discipline<T> for Sfq<T> {
-    #[inline]
+    #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         self.buckets.perturb(cx);
         let bucket = self.buckets.bucket(packet.flow);
@@ -190,7 +191,7 @@ impl<T> Discipline<T> for Sfq<T> {
         self.trim(bucket, allowed, cx);
     }
 
-    #[inline]
+    #[inline(always)]
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         self.buckets.perturb(cx);
         self.buckets.pop().map(|(_, packet)| packet)

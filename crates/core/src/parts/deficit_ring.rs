@@ -71,7 +71,7 @@ impl DeficitRing {
 
     /// Adds `member`, which must not be in the ring, at the end of the round. It begins without credit. Each of its
     /// turns adds `quantum`, at least 1.
-    #[inline]
+    #[inline(always)]
     pub fn join(&mut self, member: usize, quantum: u32) {
         if member >= self.members.len() {
             self.members.resize(member + 1, OUT);
@@ -91,7 +91,7 @@ impl DeficitRing {
     }
 
     /// Removes `member` and forgets its credit.
-    #[inline]
+    #[inline(always)]
     pub fn leave(&mut self, member: usize) {
         let RingMember { before, after, .. } = core::mem::replace(&mut self.members[member], OUT);
         debug_assert!(after != NONE, "member {member} is not in the ring");
@@ -111,7 +111,7 @@ impl DeficitRing {
     /// A member may send again while its credit lasts. If no credit covers its member's need, whole rounds are granted
     /// at once, so a call passes the ring at most three times. If every quantum covers every need, it checks at most
     /// two members.
-    #[inline]
+    #[inline(always)]
     pub fn next(&mut self, need: impl Fn(usize) -> u32) -> Option<usize> {
         if self.len == 0 {
             return None;

@@ -61,7 +61,7 @@ impl<T> FlowQueues<T> {
     /// Appends the packet to the queue of `flow`. Returns the queue if it was empty, for the scheduler to add. The
     /// queues may then exceed the limit: see [`is_over`](FlowQueues::is_over) and
     /// [`drop_longest`](FlowQueues::drop_longest).
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, flow: FlowId, packet: Packet<T>, cx: &mut Cx<'_, T>) -> Option<usize> {
         if let Some(queue) = self.flows.slot(flow) {
             self.queues.push(queue as usize, packet);
@@ -79,31 +79,25 @@ impl<T> FlowQueues<T> {
         Some(queue)
     }
 
-    /// Dequeues the oldest packet of `queue`.
-    #[inline]
-    pub fn pop(&mut self, queue: usize) -> Option<Packet<T>> {
+    /// Dequeues the oldest packet of `queue`, and tells whether the queue is now empty.
+    #[inline(always)]
+    pub fn pop(&mut self, queue: usize) -> Option<(Packet<T>, bool)> {
         let packet = self.queues.pop(queue)?;
-        self.forget_if_empty(queue);
-        Some(packet)
+        Some((packet, self.forget_if_empty(queue)))
     }
 
     /// Drops a packet of the longest queue (see [`SubQueues::longest`]). Returns the queue if it is now empty.
+    #[inline(never)]
     pub fn drop_longest(&mut self, end: End, why: Why, cx: &mut Cx<'_, T>) -> Option<usize> {
         let longest = self.queues.longest()?;
         cx.drop(self.queues.take(longest, end)?, why);
         self.forget_if_empty(longest).then_some(longest)
     }
 
-    /// Whether `queue` is empty.
-    #[inline]
-    pub fn is_empty(&self, queue: usize) -> bool {
-        self.queues.backlog_of(queue).packets == 0
-    }
-
     /// Forgets the flow of `queue` if the queue is empty. Returns whether it is.
-    #[inline]
+    #[inline(always)]
     fn forget_if_empty(&mut self, queue: usize) -> bool {
-        let empty = self.is_empty(queue);
+        let empty = self.queues.backlog_of(queue).packets == 0;
         if empty {
             self.flows.remove(queue as u32);
         }
@@ -164,7 +158,7 @@ mod tests {
                         loser.pop_back();
                     }
                 } else if let Some(queue) = queues.queue(FlowId(flow)) {
-                    let sent = queues.pop(queue).map(|packet| packet.handle);
+                    let sent = queues.pop(queue).map(|(packet, _)| packet.handle);
                     prop_assert_eq!(sent, model.get_mut(&flow).and_then(VecDeque::pop_front));
                 }
                 model.retain(|_, queue| !queue.is_empty());

@@ -63,20 +63,20 @@ impl<T> FlowScheduler<T> {
     }
 
     /// Appends the packet to `queue`, which becomes a new queue if it is in neither list.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, queue: usize, packet: Packet<T>) {
         self.queues.push(queue, packet);
         self.turns.join(queue, self.quantum, true);
     }
 
     /// Dequeues the oldest packet of `queue`.
-    #[inline]
+    #[inline(always)]
     pub fn pop(&mut self, queue: usize) -> Option<Packet<T>> {
         self.queues.pop(queue)
     }
 
     /// The queue to serve next; see [`FlowTurns::turn`].
-    #[inline]
+    #[inline(always)]
     pub fn turn(&mut self) -> Option<usize> {
         self.turns.turn(|_| self.quantum)
     }

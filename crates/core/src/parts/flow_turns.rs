@@ -47,7 +47,7 @@ impl FlowTurns {
 
     /// Reports that `member` has packets to send. If it is in neither list, it joins the new list if `as_new`, else the
     /// old list. It may send `quantum` bytes in its first turn (section 4.1).
-    #[inline]
+    #[inline(always)]
     pub fn join(&mut self, member: usize, quantum: i64, as_new: bool) {
         if !self.turns[member].listed {
             (self.turns[member].listed, self.turns[member].credit) = (true, quantum);
@@ -58,7 +58,7 @@ impl FlowTurns {
     /// The next member to serve (section 4.2): the first new member, or else the first old one. A member whose credit
     /// is used up gets another `quantum` and moves to the end of the old list. `None` if both lists are empty. If the
     /// member has nothing to send, call [`pass_turn`](FlowTurns::pass_turn) and ask again.
-    #[inline]
+    #[inline(always)]
     pub fn turn(&mut self, quantum: impl Fn(usize) -> i64) -> Option<usize> {
         let mut passed = 0;
         loop {
@@ -109,6 +109,7 @@ impl FlowTurns {
     }
 
     /// Moves the first member of its list to the end of the old list.
+    #[inline]
     fn demote(&mut self, member: usize) {
         let list = if self.new.first == member as u32 { &mut self.new } else { &mut self.old };
         list.first = self.turns[member].after;

@@ -122,7 +122,7 @@ impl<T> HashedQueues<T> {
     }
 
     /// Appends the packet to `bucket`, which joins the round if it was empty.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, bucket: usize, packet: Packet<T>) {
         if self.queues.backlog_of(bucket).packets == 0 {
             self.ring.join(bucket, self.quantum.unwrap_or(1));
@@ -131,7 +131,7 @@ impl<T> HashedQueues<T> {
     }
 
     /// Dequeues the next packet. Returns its bucket and the packet.
-    #[inline]
+    #[inline(always)]
     pub fn pop(&mut self) -> Option<(usize, Packet<T>)> {
         let bucket = self.ring.next(|_| 1)?;
         let packet = self.queues.pop(bucket)?;

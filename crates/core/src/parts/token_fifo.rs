@@ -164,7 +164,7 @@ impl<T> TokenFifo<T> {
     /// at an empty queue is never dropped, and missing tokens are lent.
     ///
     /// Draws one number for each arrival at a nonempty queue.
-    #[inline]
+    #[inline(always)]
     pub fn admit(&mut self, packet: Packet<T>, level: BucketLevel, cx: &mut Cx<'_, T>) -> Payment {
         let cost = self.unit.tokens(one(packet.bytes));
         let waiting = self.fifo.backlog().packets > 0;

@@ -81,7 +81,7 @@ impl TokenPool {
     /// falls, an existing bucket keeps its tokens above the height until this call.
     ///
     /// If the table is full, the fullest of four random buckets is evicted: its flow was least active.
-    #[inline]
+    #[inline(always)]
     pub fn find_or_create(&mut self, flow: FlowId, rng: &mut Rng) -> (usize, BucketLevel) {
         let (position, holds) = match self.buckets.position(flow) {
             Some(position) => (position, self.remove_excess(position)),
@@ -105,7 +105,7 @@ impl TokenPool {
     /// Takes back a departing packet's tokens, then moves spare tokens to random buckets, at most a grain to each. If
     /// `spare` is negative, it takes tokens from the buckets instead, at most until they are empty. A drawn bucket
     /// above its height is deleted. Draws at most four buckets (see `draw_count`).
-    #[inline]
+    #[inline(always)]
     pub fn give_back(&mut self, refund: Refund, rng: &mut Rng) -> Distribution {
         self.spare += refund.carried;
         let (draws, mut done) = (draw_count(self.spare, refund), Distribution::default());
