@@ -74,7 +74,21 @@ impl CodelLoop {
         cx: &mut Cx<'_, T>,
         mut pop: impl FnMut() -> Option<PoppedPacket<T>>,
     ) -> Option<Packet<T>> {
-        let (packet, late) = self.check_delay(rules, pop(), cx.now);
+        let head = pop();
+        self.dequeue_head(rules, cx, head, pop)
+    }
+
+    /// As [`dequeue`](CodelLoop::dequeue), for a caller that has dequeued the head. `pop` then serves only drops, so the
+    /// caller can keep it out of the common path.
+    #[inline]
+    pub fn dequeue_head<T>(
+        &mut self,
+        rules: &CodelSettings,
+        cx: &mut Cx<'_, T>,
+        head: Option<PoppedPacket<T>>,
+        pop: impl FnMut() -> Option<PoppedPacket<T>>,
+    ) -> Option<Packet<T>> {
+        let (packet, late) = self.check_delay(rules, head, cx.now);
         let packet = if self.dropping || late { self.control(rules, cx, pop, packet, late) } else { packet };
         match (packet, rules.ce_threshold) {
             (Some(packet), Some(most)) if rules.ecn && packet.ecn.is_capable() && cx.now - packet.arrived > most => {
@@ -82,6 +96,12 @@ impl CodelLoop {
             }
             (packet, _) => packet,
         }
+    }
+
+    /// Records that the queue was empty at its turn, as [`dequeue`](CodelLoop::dequeue) does.
+    #[inline]
+    pub fn record_empty(&mut self) {
+        (self.first_above, self.dropping) = (None, false);
     }
 
     fn control<T>(

@@ -75,6 +75,12 @@ impl<T> FlowScheduler<T> {
         self.queues.pop(queue)
     }
 
+    /// As [`pop`](FlowScheduler::pop), but not compiled into the caller: for packets that follow a dropped one.
+    #[inline(never)]
+    pub fn pop_after_drop(&mut self, queue: usize) -> Option<Packet<T>> {
+        self.pop(queue)
+    }
+
     /// The queue to serve next; see [`FlowTurns::turn`].
     #[inline(always)]
     pub fn turn(&mut self) -> Option<usize> {
