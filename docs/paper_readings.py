@@ -8,6 +8,7 @@ from typing import Any
 
 from pages import table
 
+from headgate.analysis.judge import Verdict
 from headgate.experiment import readings, readings_show
 from headgate.experiment.readings_show import ChangedClaim, OtherVerdict, ReadingRow
 from headgate.experiment.running import RunOptions
@@ -59,7 +60,7 @@ def _forms(documents: Sequence[dict[str, Any]]) -> str:
 def _reading(row: ReadingRow) -> Sequence[str]:
     name = f"`{row.parameter} = {row.value}`"
     named = f"**{name}** (ours): {row.reason}" if row.ours else name
-    counts = [str(row.verdicts.get(verdict, 0)) for verdict in readings_show.MARKS]
+    counts = [str(row.verdicts.get(verdict.value, 0)) for verdict in Verdict]
     links = ", ".join(f"[{number}](#reading-{number})" for number in row.changed)
     return named, ", ".join(map(_short, row.experiments)), *counts, "" if row.ours else links or "none"
 

@@ -23,7 +23,7 @@
 //! | T = alpha B | [`TokenFifo::total_tokens`], [`TokenPool::total`] |
 //! | N, L_N | [`TokenPool::flows`], [`TokenPool::height`] |
 //! | x_j, sigma | [`TokenPool::find_or_create`], [`TokenPool::spare`] |
-//! | Q, b | [`Refund::queue`](crate::parts::Refund::queue), [`Distribution::drawn`](crate::parts::Distribution::drawn) |
+//! | Q, b | [`Refund::queue`](crate::parts::Refund::queue), [`TokenDistribution::drawn`](crate::parts::TokenDistribution::drawn) |
 //! | f_p | [`TokenFifo::drop_probability`] |
 //! | c_i, w_i | [`Class::weight`](crate::Class::weight), its share in [`TokenTree`] |
 //!

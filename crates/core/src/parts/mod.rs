@@ -81,6 +81,6 @@ pub use self_configuring::{MaxpScaling, SelfConfiguringMaxp};
 pub use sub_queues::{End, SubQueues};
 pub use token_bucket::TokenBucket;
 pub use token_fifo::{BucketLevel, Payment, Refund, TokenFifo, TokenSettings, Tokens};
-pub use token_pool::{Distribution, TokenPool};
+pub use token_pool::{TokenDistribution, TokenPool};
 pub use token_tree::{BucketId, TokenTree};
 pub use weights::Weights;

@@ -19,7 +19,7 @@ const CANDIDATES: usize = 4;
 
 /// The spare tokens distributed at a departure, or at several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Distribution {
+pub struct TokenDistribution {
     /// Buckets drawn; in a `TokenTree` also classes.
     pub drawn: u32,
     /// Tokens moved to drawn buckets, less the tokens taken from drawn buckets.
@@ -106,9 +106,9 @@ impl TokenPool {
     /// `spare` is negative, it takes tokens from the buckets instead, at most until they are empty. A drawn bucket
     /// above its height is deleted. Draws at most four buckets (see `draw_count`).
     #[inline(always)]
-    pub fn give_back(&mut self, refund: Refund, rng: &mut Rng) -> Distribution {
+    pub fn give_back(&mut self, refund: Refund, rng: &mut Rng) -> TokenDistribution {
         self.spare += refund.carried;
-        let (draws, mut done) = (draw_count(self.spare, refund), Distribution::default());
+        let (draws, mut done) = (draw_count(self.spare, refund), TokenDistribution::default());
         while done.drawn < draws && self.spare != 0 && !self.buckets.is_empty() {
             done.tokens += self.settle(rng.below(self.buckets.len() as u32) as usize, refund.grain);
             done.drawn += 1;
@@ -204,7 +204,7 @@ mod tests {
         (position, level.tokens)
     }
 
-    fn give_back(pool: &mut TokenPool, [carried, grain, queue]: [Tokens; 3], rng: &mut Rng) -> Distribution {
+    fn give_back(pool: &mut TokenPool, [carried, grain, queue]: [Tokens; 3], rng: &mut Rng) -> TokenDistribution {
         pool.give_back(Refund { carried, grain, queue }, rng)
     }
 
@@ -262,7 +262,7 @@ mod tests {
         let (mut pool, mut rng) = (TokenPool::new(1_000_000, 8, 1), Rng::new(1));
         pool.find_or_create(FLOW[0], &mut rng);
         pool.take(0, 900_000);
-        let done = |drawn, tokens| Distribution { drawn, tokens };
+        let done = |drawn, tokens| TokenDistribution { drawn, tokens };
         assert_eq!(give_back(&mut pool, [1, 1, 10], &mut rng), done(1, 1));
         assert_eq!(give_back(&mut pool, [25, 1, 10], &mut rng), done(3, 3));
         assert_eq!(pool.spare(), 22);

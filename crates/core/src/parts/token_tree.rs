@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::token_fifo::{BucketLevel, Refund, Tokens};
-use super::token_pool::{Distribution, TokenPool, clamp_to_grain, draw_count};
+use super::token_pool::{TokenDistribution, TokenPool, clamp_to_grain, draw_count};
 use super::weights::Weights;
 use crate::discipline::Class;
 use crate::packet::{ClassId, FlowId};
@@ -123,9 +123,9 @@ impl TokenTree {
     /// Takes back a departing packet's tokens and moves spare tokens from the root down. Each level gives tokens to a
     /// few random children, as [`TokenPool::give_back`] does to buckets. The walk continues below the last child drawn.
     /// Draws at most four buckets or classes per level.
-    pub fn give_back(&mut self, refund: Refund, rng: &mut Rng) -> Distribution {
+    pub fn give_back(&mut self, refund: Refund, rng: &mut Rng) -> TokenDistribution {
         self.nodes[ROOT].tokens += refund.carried;
-        let (mut level, mut done) = (Some(ROOT), Distribution::default());
+        let (mut level, mut done) = (Some(ROOT), TokenDistribution::default());
         while let Some(at) = level.take() {
             let height = self.height(at);
             if let Some(pool) = &mut self.nodes[at].flows {
@@ -385,10 +385,11 @@ mod tests {
             node.content -= node.tokens;
             node.tokens = 0;
         }
-        let mut done = Distribution::default();
+        let mut done = TokenDistribution::default();
         for _ in 0..40_000 {
-            let Distribution { drawn, tokens } = tree.give_back(Refund { carried: 1, grain: 1, queue: 100 }, &mut rng);
-            done = Distribution { drawn: done.drawn + drawn, tokens: done.tokens + tokens };
+            let TokenDistribution { drawn, tokens } =
+                tree.give_back(Refund { carried: 1, grain: 1, queue: 100 }, &mut rng);
+            done = TokenDistribution { drawn: done.drawn + drawn, tokens: done.tokens + tokens };
         }
         // A token for class 2 or 3 passes through their parent, which is drawn too. Tokens count where they end.
         assert!(done.tokens == 40_000 && done.drawn > 60_000, "{done:?}");
