@@ -5,9 +5,10 @@
 //! fair share. The index of n flows is (Σx)² / (n Σx²): 1 if all flows get their share, 1/n if one flow gets
 //! everything.
 //!
-//! Both sums are updated at every delivery. If a flow with `a` bytes in the slot gets `b` more, the first sum grows by
-//! b and the second by b (2a + b). The state is 32 bytes a flow, whatever the number of slots. Closing a slot costs one
-//! step per group, not per flow.
+//! A delivery adds to the flow's bytes in the current shortest slot, and to nothing else. When that slot closes, both
+//! sums of every scale are updated, once for each flow with a delivery. If a flow with `a` bytes in a slot gets `b`
+//! more, the first sum grows by b and the second by b (2a + b). The state is 32 bytes a flow, whatever the number of
+//! slots.
 //!
 //! A flow counts in a slot if it is active for a part of it: from its start until its last data is acknowledged.
 
@@ -66,6 +67,8 @@ pub struct FairnessMeter {
     /// Flows that have not started: start time and group.
     future_starts: BinaryHeap<Reverse<(Time, u16)>>,
     scales: [Scale; SCALES.len()],
+    /// Flows with a delivery in the current shortest slot, with their groups.
+    active: Vec<(u32, u16)>,
     /// Number and end of the current shortest slot.
     slot: u32,
     end: Time,
@@ -74,8 +77,13 @@ pub struct FairnessMeter {
 /// A flow's useful bytes in the current slots. An amount is valid only if it was updated within the slot.
 #[derive(Clone, Copy, Debug, Default)]
 struct FlowSlots {
-    amounts: [u64; SCALES.len()],
+    /// In the shortest slot with the number `updated_in`.
+    latest: u64,
+    /// In the slots of the longer scales, without `latest`.
+    amounts: [u64; SCALES.len() - 1],
     updated_in: u32,
+    /// Number of the last shortest slot whose bytes are part of `amounts`.
+    summed_in: u32,
 }
 
 struct GroupSlots {
@@ -109,6 +117,7 @@ impl FairnessMeter {
             groups: shares.map(group).collect(),
             future_starts: BinaryHeap::new(),
             scales: SCALES.map(scale),
+            active: Vec::new(),
             slot: 1,
             end: Time::ZERO + SCALES[0],
         }
@@ -131,20 +140,37 @@ impl FairnessMeter {
         if now >= self.end {
             self.advance(now);
         }
-        let FlowSlots { amounts, updated_in } = &mut self.flows[flow];
-        let sums = &mut self.groups[group].sums;
-        for ((amount, scale), sum) in amounts.iter_mut().zip(&self.scales).zip(sums) {
-            let before = if *updated_in < scale.first { 0 } else { *amount };
-            *amount = before + bytes;
-            *sum = (sum.0 + bytes as f64, sum.1 + bytes as f64 * (2 * before + bytes) as f64);
+        let FlowSlots { latest, updated_in, .. } = &mut self.flows[flow];
+        if *updated_in == self.slot {
+            *latest += bytes;
+            return false;
         }
+        self.active.push((flow as u32, group as u16));
+        *latest = bytes;
         std::mem::replace(updated_in, self.slot) == 0
+    }
+
+    /// Adds the bytes of the shortest slot, which closes, to the sums of all scales.
+    fn sum_slot(&mut self) {
+        for (flow, group) in self.active.drain(..) {
+            let FlowSlots { latest, amounts, summed_in, .. } = &mut self.flows[flow as usize];
+            let [shortest, longer @ ..] = &mut self.groups[usize::from(group)].sums;
+            let bytes = *latest;
+            *shortest = (shortest.0 + bytes as f64, shortest.1 + bytes as f64 * bytes as f64);
+            for ((amount, scale), sum) in amounts.iter_mut().zip(&self.scales[1..]).zip(longer) {
+                let before = if *summed_in < scale.first { 0 } else { *amount };
+                *amount = before + bytes;
+                *sum = (sum.0 + bytes as f64, sum.1 + bytes as f64 * (2 * before + bytes) as f64);
+            }
+            *summed_in = self.slot;
+        }
     }
 
     /// Restarts at `now`, the end of the warm-up.
     pub fn restart(&mut self, now: Time) {
         self.slot += 1;
         self.end = now + SCALES[0];
+        self.active.clear();
         for scale in &mut self.scales {
             (scale.since, scale.first, scale.indices) = (now, self.slot, Histogram::default());
         }
@@ -171,6 +197,7 @@ impl FairnessMeter {
         while self.end <= now {
             let (ends, next) = (self.end, self.slot + 1);
             self.count_starts(ends);
+            self.sum_slot();
             self.groups.iter_mut().for_each(GroupSlots::remove_ended);
             for (index_of_scale, scale) in self.scales.iter_mut().enumerate() {
                 if ends - scale.since >= scale.length {
