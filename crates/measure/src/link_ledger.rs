@@ -72,7 +72,8 @@ pub struct LinkLedger {
     hop: Hop,
     /// Whether disciplines are compared here: only then are there rows over time.
     compared: bool,
-    all: Counts,
+    /// Drops and marks of all packets; arrivals and departures of replies only, because `flows` has those of data.
+    others: Counts,
     flows: Vec<FlowCounts>,
     signaled: ByReason<DropsAndMarksByFlow>,
     /// Packets sent and then lost on the link: each flow's data, and in total.
@@ -109,7 +110,7 @@ impl LinkLedger {
         LinkLedger {
             hop,
             compared,
-            all: Counts::default(),
+            others: Counts::default(),
             signaled: ByReason::default(),
             lost: vec![0; flows.len()],
             lost_total: 0,
@@ -150,7 +151,7 @@ impl LinkLedger {
         discipline: &impl Discipline<T>,
         rows: &mut Vec<IntervalRow>,
     ) {
-        let ambient = self.ambient.increments(self.all.ambient());
+        let ambient = self.ambient.increments(self.counts().ambient());
         let seen = std::mem::replace(&mut self.interval, Occupancy::starting(now, backlog, Span::ZERO));
         if self.compared {
             let link = self.hop.number();
@@ -164,8 +165,8 @@ impl LinkLedger {
     /// Discards the counts of the warm-up, after settling. Intervals and events continue.
     pub fn restart(&mut self, backlog: Backlog, now: Time) {
         self.total = Occupancy::starting(now, backlog, Span::ZERO);
-        self.ambient.restart(self.all.ambient());
-        self.all = Counts::default();
+        self.ambient.restart(self.counts().ambient());
+        self.others = Counts::default();
         self.flows.iter_mut().for_each(|flow| *flow = FlowCounts::new(flow.traits));
         self.signaled = ByReason::default();
         self.lost.fill(0);
@@ -182,7 +183,7 @@ impl LinkLedger {
             link: scenario.links[usize::from(self.hop.link)].name.clone(),
             direction: self.hop.direction,
             compared: self.compared,
-            counts: self.all.clone(),
+            counts: self.counts(),
             link_losses: self.lost_total,
             queued: [self.queued_before, backlog.packets.into()],
             utilization,
@@ -195,8 +196,14 @@ impl LinkLedger {
     }
 
     /// Counts over all packets.
-    pub fn counts(&self) -> &Counts {
-        &self.all
+    pub fn counts(&self) -> Counts {
+        let mut counts = self.others.clone();
+        for flow in &self.flows {
+            counts.arrived += u64::from(flow.arrived);
+            counts.sent += u64::from(flow.sent);
+            counts.sent_bytes += flow.sent_bytes;
+        }
+        counts
     }
 
     /// Counts of a flow's data.
@@ -310,11 +317,14 @@ impl FlowCounts {
 impl<T: HasFlow> Ledger<T> for LinkLedger {
     #[inline]
     fn arrived(&mut self, packet: &Packet<T>, now: Time) {
-        self.all.arrived += 1;
         if T::is_data(packet) {
             let flow = &mut self.flows[T::flow(packet) as usize];
             flow.arrived += 1;
-            self.metrics.arrived(flow.traits.responsive() && flow.arrived == 1);
+            if flow.arrived == 1 {
+                self.metrics.arrived(flow.traits.responsive());
+            }
+        } else {
+            self.others.arrived += 1;
         }
         self.log_event(packet, PacketEvent::Arrived, now);
     }
@@ -322,8 +332,6 @@ impl<T: HasFlow> Ledger<T> for LinkLedger {
     #[inline]
     fn sent(&mut self, packet: &Packet<T>, now: Time) {
         let delay = (now - packet.arrived).as_nanos();
-        self.all.sent += 1;
-        self.all.sent_bytes += u64::from(packet.bytes);
         if T::is_data(packet) {
             let number = T::flow(packet) as usize;
             let flow = &mut self.flows[number];
@@ -335,6 +343,8 @@ impl<T: HasFlow> Ledger<T> for LinkLedger {
                 self.count_reordered(number);
             }
         } else {
+            self.others.sent += 1;
+            self.others.sent_bytes += u64::from(packet.bytes);
             self.metrics.sent_other(delay);
         }
         self.log_event(packet, PacketEvent::Sent, now);
@@ -343,7 +353,7 @@ impl<T: HasFlow> Ledger<T> for LinkLedger {
     // Not inlined, like `marked` below: the code is rare and would only spread out the frequent code.
     #[inline(never)]
     fn dropped(&mut self, packet: &Packet<T>, why: Why, now: Time) {
-        self.all.signals.entry(why).drops += 1;
+        self.others.signals.entry(why).drops += 1;
         if T::is_data(packet) {
             let loss = self.loss(packet, packet.arrived == now);
             count(&mut self.signaled.entry(why).drops, loss.flow, self.flows.len());
@@ -355,7 +365,7 @@ impl<T: HasFlow> Ledger<T> for LinkLedger {
 
     #[inline(never)]
     fn marked(&mut self, packet: &Packet<T>, why: Why, now: Time) {
-        self.all.signals.entry(why).marks += 1;
+        self.others.signals.entry(why).marks += 1;
         if T::is_data(packet) {
             let flow = T::flow(packet) as usize;
             count(&mut self.signaled.entry(why).marks, flow, self.flows.len());

@@ -26,9 +26,11 @@ impl Occupancy {
     #[inline]
     pub fn set_backlog(&mut self, backlog: Backlog, now: Time) {
         // Via i64: signed conversion is one instruction, and a run is shorter than 292 years.
-        let lasted = (now - self.since).as_nanos() as i64 as f64;
-        self.packets += f64::from(self.backlog.packets) * lasted;
-        self.bytes += self.backlog.bytes as i64 as f64 * lasted;
+        if self.backlog.packets > 0 {
+            let lasted = (now - self.since).as_nanos() as i64 as f64;
+            self.packets += f64::from(self.backlog.packets) * lasted;
+            self.bytes += self.backlog.bytes as i64 as f64 * lasted;
+        }
         (self.backlog, self.since) = (backlog, now);
     }
 
