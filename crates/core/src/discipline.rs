@@ -52,6 +52,13 @@ pub trait Discipline<T> {
     /// whenever the link is free, so a call on an empty queue marks the start of an idle period.
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>>;
 
+    /// Whether an empty queue would send `packet` at once and unchanged, and neither that nor an idle period leaves a
+    /// trace in the discipline's state. The host of an idle link may then skip all three calls.
+    #[inline]
+    fn is_transparent(&self, _packet: &Packet<T>) -> bool {
+        false
+    }
+
     /// Packets and bytes held, sub-queues included.
     fn backlog(&self) -> Backlog;
 

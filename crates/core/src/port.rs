@@ -183,6 +183,19 @@ impl<T, D: Discipline<T>, L: Ledger<T>> Port<T, D, L> {
         packet
     }
 
+    /// Counts `packet` as arriving and sent at `now`, without calling the discipline, if the empty queue is transparent
+    /// for it ([`Discipline::is_transparent`]). Returns whether it was.
+    #[inline(always)]
+    pub fn pass(&mut self, packet: &mut Packet<T>, now: Time) -> bool {
+        let passes = self.held.packets == 0 && self.discipline.is_transparent(packet);
+        if passes {
+            packet.arrived = now;
+            self.ledger.arrived(packet, now);
+            self.ledger.sent(packet, now);
+        }
+        passes
+    }
+
     /// Packets and bytes held, by the port's own count.
     #[inline]
     pub fn backlog(&self) -> Backlog {

@@ -72,7 +72,12 @@ impl<T, D: Discipline<T>, L: Meter<T>, M: Carrier> LinkQueue<T, D, L, M> {
 
     /// A packet arrives.
     #[inline(always)]
-    pub fn arrive(&mut self, packet: Packet<T>, now: Time, next: &mut impl NextHop<T>) {
+    pub fn arrive(&mut self, mut packet: Packet<T>, now: Time, next: &mut impl NextHop<T>) {
+        if self.wake_at == Time::NEVER && self.free_at <= now && self.port.pass(&mut packet, now) {
+            self.port.ledger_mut().set_backlog(Backlog::default(), now);
+            self.idle = false;
+            return self.send(packet, now, next);
+        }
         self.report_idle(now, next);
         self.port.enqueue(packet, now, next);
         self.report_call();

@@ -26,9 +26,9 @@ impl ExternalDisciplines for () {
     }
 }
 
-/// DropTail, the discipline of most links, is compiled in; any other is boxed.
+/// DropTail, the discipline of most links, is compiled in, with its limit; any other is boxed.
 pub enum LinkDiscipline {
-    Droptail(Droptail<Segment>),
+    Droptail(Droptail<Segment>, Limit),
     Other(Box<dyn Discipline<Segment>>),
 }
 
@@ -52,7 +52,8 @@ impl LinkDiscipline {
             link_info(scenario, classes, scenario.mean_rate(hop), Rng::named(seed, &format!("key {label}")).bits());
         if qdisc.name == "droptail" {
             let config = DroptailConfig::from_settings(&settings)?;
-            return Ok(LinkDiscipline::Droptail(Droptail::new(config, &link_info)?));
+            let limit = config.limit;
+            return Ok(LinkDiscipline::Droptail(Droptail::new(config, &link_info)?, limit));
         }
         if scenario.classifies() {
             let inner = built(qdisc, &settings, direction_settings.limit, &link_info, external)?;
@@ -81,7 +82,7 @@ fn link_info<'a>(scenario: &Scenario, classes: &'a [Class], rate: Rate, key: u64
 macro_rules! either {
     ($link_discipline:expr, $it:ident => $call:expr) => {
         match $link_discipline {
-            LinkDiscipline::Droptail($it) => $call,
+            LinkDiscipline::Droptail($it, _) => $call,
             LinkDiscipline::Other($it) => $call,
         }
     };
@@ -95,6 +96,10 @@ impl Discipline<Segment> for LinkDiscipline {
     #[inline]
     fn dequeue(&mut self, cx: &mut Cx<'_, Segment>) -> Option<SimPacket> {
         either!(self, it => it.dequeue(cx))
+    }
+    #[inline]
+    fn is_transparent(&self, packet: &SimPacket) -> bool {
+        matches!(self, LinkDiscipline::Droptail(_, limit) if limit.admits(Backlog::default(), packet.bytes))
     }
     #[inline]
     fn backlog(&self) -> Backlog {
