@@ -15,7 +15,7 @@ pub struct RateAverage {
 
 /// The time between two updates of an average, and the weight of the rate in that time.
 #[derive(Clone, Copy, Debug)]
-pub struct RateStep {
+pub struct AveragingStep {
     /// 1 - e^(-T/K); 0 if no time has passed.
     weight: f64,
     /// T in seconds; K if no time has passed.
@@ -33,19 +33,19 @@ impl RateAverage {
     /// The step from the last update to `now`. Averages with the same times of update and the same `constant` can share
     /// it: the exponential is the greatest part of an update.
     #[inline]
-    pub fn step(&self, now: Time, constant: Span) -> RateStep {
+    pub fn step(&self, now: Time, constant: Span) -> AveragingStep {
         let constant = constant.as_secs_f64();
         let since = self.last.map_or(Span::ZERO, |last| now - last).as_secs_f64();
         if since > 0.0 {
-            RateStep { weight: -libm::expm1(-since / constant), time: since }
+            AveragingStep { weight: -libm::expm1(-since / constant), time: since }
         } else {
-            RateStep { weight: 0.0, time: constant }
+            AveragingStep { weight: 0.0, time: constant }
         }
     }
 
     /// Updates the rate with `bytes` at `now`, which `step` leads to.
     #[inline]
-    pub fn apply(&mut self, bytes: u32, now: Time, step: RateStep) -> f64 {
+    pub fn apply(&mut self, bytes: u32, now: Time, step: AveragingStep) -> f64 {
         self.last = Some(now);
         let rate = f64::from(bytes) / step.time;
         self.rate += if step.weight > 0.0 { step.weight * (rate - self.rate) } else { rate };
