@@ -43,8 +43,8 @@ pub fn fixed_runs() -> Vec<FixedRun> {
     let run = |name, durations, scenario| FixedRun { name, from_start: false, durations, scenario };
     // The longest first: two runs are counted at a time.
     let mut runs: Vec<FixedRun> = vec![
-        run("10000 flows", ["250ms", "350ms"], crowd),
-        run("1000 flows", ["700ms", "1100ms"], crowd),
+        run("10000 flows", ["150ms", "200ms"], crowd),
+        run("1000 flows", ["300ms", "500ms"], crowd),
         run("10 flows", ["10s", "40s"], crowd),
     ];
     runs.extend(DISCIPLINES.map(|name| run(name, ["10s", "20s"], demo)));
@@ -108,8 +108,8 @@ fn crowd(name: &str, duration: &str) -> Scenario {
     let text = format!(
         "name = 'crowd'\nduration = '{duration}'\nwarmup = '100ms'\nqdiscs = ['droptail']\n\
          [link]\nrate = '{flows}Mbit/s'\ndelay = '14ms'\nlimit = '{}p'\n[link.reverse]\nlimit = '10000000p'\n\
-         [[tcp]]\nprofile = 'ns2'\nflows = {flows}\nrecovery = 'newreno'\nwindow = 1000\nstart = '0s..100ms'\n\
-         [record]\ninterval = '100ms'\n",
+         [[tcp]]\nprofile = 'ns2'\nflows = {flows}\nrecovery = 'newreno'\nwindow = 1000\nstart = '0s..50ms'\n\
+         [record]\ninterval = '50ms'\n",
         flows * 4
     );
     read(&text, "crowd.toml", &Changes::default())

@@ -2,7 +2,7 @@
 //! counts them. The golden file `tests/golden/instructions.txt` holds the figures.
 //!
 //! - Without arguments, the bench prints the figures, then the history of the golden file.
-//! - With `--check` it fails if a figure rose by more than 2 %. The test `instructions` calls it so.
+//! - With `--check` it fails if a figure rose by more than 2 %, or misses by more than 15 %. The test `instructions` calls it so.
 //! - With `BLESS=1` in the environment it writes the golden file. The commit says what was bought.
 //! - Other arguments are parts of the names of runs, which alone are counted.
 //!
@@ -22,20 +22,17 @@ use fixed_runs::{FixedRun, Totals, fixed_runs};
 
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/instructions.txt");
 
-/// Figures may rise by this factor. Other versions of the C library change some of them by less.
-const TOLERANCE: f64 = 1.02;
-
 /// Caches that callgrind simulates, whatever the machine has: 32 KB of data, and 1 MB behind it.
 const CACHES: [&str; 4] = ["--cache-sim=yes", "--I1=32768,8,64", "--D1=32768,8,64", "--LL=1048576,16,64"];
 
-/// Columns of the golden file: title, width, decimals, and the smallest rise that counts. The place of a stack or an
-/// allocation decides some misses.
-const COLUMNS: [(&str, usize, usize, f64); 5] = [
-    ("instructions", 13, 0, 1.0),
-    ("D1 misses", 10, 2, 0.1),
-    ("LL misses", 10, 2, 0.1),
-    ("events", 7, 2, 0.0),
-    ("bytes/flow", 11, 0, 1.0),
+/// Columns of the golden file: title, width, decimals, and the factor and the difference by which a figure may rise. The
+/// addresses of code and heap decide which data share a place in a cache, so any change of the program moves misses.
+const COLUMNS: [(&str, usize, usize, f64, f64); 5] = [
+    ("instructions", 13, 0, 1.02, 1.0),
+    ("D1 misses", 10, 2, 1.15, 0.5),
+    ("LL misses", 10, 2, 1.15, 0.5),
+    ("events", 7, 2, 1.02, 0.0),
+    ("bytes/flow", 11, 0, 1.02, 1.0),
 ];
 
 type Figures = [f64; COLUMNS.len()];
@@ -155,14 +152,14 @@ fn table(counted: &[(&str, Figures)], compiler: &str) -> String {
     COLUMNS.iter().for_each(|(title, width, ..)| write!(text, "{title:>width$}").expect("a string grows"));
     for (name, figures) in counted {
         write!(text, "\n{name:<20}").expect("a string grows");
-        for ((_, width, decimals, _), figure) in COLUMNS.iter().zip(figures) {
+        for ((_, width, decimals, ..), figure) in COLUMNS.iter().zip(figures) {
             write!(text, "{figure:>width$.decimals$}").expect("a string grows");
         }
     }
     text + "\n"
 }
 
-/// A sentence for each figure that rose by more than the tolerance, or that the golden file lacks.
+/// A sentence for each figure that rose by more than it may, or that the golden file lacks.
 fn rises(golden: &str, counted: &[(&'static str, Figures)]) -> String {
     let mut text = String::new();
     for (name, figures) in counted {
@@ -173,8 +170,8 @@ fn rises(golden: &str, counted: &[(&'static str, Figures)]) -> String {
             writeln!(text, "{name}: not in {GOLDEN}: `make bless` writes it").expect("a string grows");
             continue;
         }
-        for (((title, .., least), figure), before) in COLUMNS.iter().zip(figures).zip(recorded) {
-            if *figure > before * TOLERANCE && *figure > before + least {
+        for (((title, _, _, factor, least), figure), before) in COLUMNS.iter().zip(figures).zip(recorded) {
+            if *figure > before * factor && *figure > before + least {
                 let percent = (figure / before - 1.0) * 100.0;
                 let line = format!("{name}: {title} rose by {percent:.1} % from {before} to {figure:.2}");
                 writeln!(text, "{line}; if that is right, `make bless` and say in the commit what it buys")
