@@ -15,4 +15,5 @@ EXPERIMENT = experiment(
             lambda label: fairer(label, clients=1000),
         )
     ),
+    FRED="fig12 equal",
 )
