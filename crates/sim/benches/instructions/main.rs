@@ -2,7 +2,7 @@
 //! counts them. The golden file `tests/golden/instructions.txt` holds the figures.
 //!
 //! - Without arguments, the bench prints the figures, then the history of the golden file.
-//! - With `--check` it fails if a figure rose by more than 2 %, or misses by more than 15 %. The test `instructions` calls it so.
+//! - With `--check` it fails if a figure rose by more than 2 %, or misses by more than half. The test `instructions` calls it so.
 //! - With `BLESS=1` in the environment it writes the golden file. The commit says what was bought.
 //! - Other arguments are parts of the names of runs, which alone are counted.
 //!
@@ -26,11 +26,12 @@ const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/instruct
 const CACHES: [&str; 4] = ["--cache-sim=yes", "--I1=32768,8,64", "--D1=32768,8,64", "--LL=1048576,16,64"];
 
 /// Columns of the golden file: title, width, decimals, and the factor and the difference by which a figure may rise. The
-/// addresses of code and heap decide which data share a place in a cache, so any change of the program moves misses.
+/// addresses of code, heap and stack decide which data share a place in a cache. So any change of the program moves
+/// misses, and so does another folder: FRED had 3.0 D1 misses in one and 4.1 in another.
 const COLUMNS: [(&str, usize, usize, f64, f64); 5] = [
     ("instructions", 13, 0, 1.02, 1.0),
-    ("D1 misses", 10, 2, 1.15, 0.5),
-    ("LL misses", 10, 2, 1.15, 0.5),
+    ("D1 misses", 10, 2, 1.5, 1.5),
+    ("LL misses", 10, 2, 1.5, 0.5),
     ("events", 7, 2, 1.02, 0.0),
     ("bytes/flow", 11, 0, 1.02, 1.0),
 ];
