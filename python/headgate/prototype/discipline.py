@@ -1,5 +1,6 @@
 """The base class of disciplines written in Python, and the bridge to the compiled simulator."""
 
+import gc
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -203,4 +204,7 @@ def with_prototypes(core: _core.Scenario, qdiscs: Sequence[AnyQdisc]) -> _core.S
     names = [each.__name__ for each in prototypes if each is not None]
     if twice := [name for name in names if names.count(name) > 1]:
         raise UsageError(f"two disciplines written in Python are called {twice[0]}")
+    # A port in a cycle of garbage must be freed in the thread that made it. A run calls Python in threads of its own,
+    # whose collector would find it there.
+    gc.collect()
     return core.with_prototypes([None if each is None else (each.__name__, each, maker(each)) for each in prototypes])

@@ -20,7 +20,7 @@ EXPERIMENT = Experiment(
         v, "fig8", "A UDP flow of 40 Mbit/s joins under BLUE.", "300p", udp=True, cbr_start=v.joins, warmup="40s"
     ),
     qdiscs={"BLUE": BLUE},
-    # Ten seeds cannot tell 0.013 from the bound of 0.015 Mbit/s.
+    # Ten seeds do not decide: their interval around 0.013 contains the bound of 0.015 Mbit/s.
     seeds=60,
     measures={
         **MEASURES,
