@@ -89,7 +89,7 @@ def measure(case: Case, repeats: int, out: Path) -> Bench:
 
 
 def in_turn(cases: Sequence[Case], repeats: int, program: Path) -> list[Task]:
-    """All runs of a repetition before those of the next, so that a busy moment touches both sides."""
+    """The runs, repetition by repetition: a busy moment then slows both simulators."""
     return [task for seed in range(1, repeats + 1) for task in tasks(cases, [seed], program)]
 
 

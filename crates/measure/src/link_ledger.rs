@@ -72,7 +72,7 @@ pub struct LinkLedger {
     hop: Hop,
     /// Whether disciplines are compared here: only then are there rows over time.
     compared: bool,
-    /// Drops and marks of all packets; arrivals and departures of replies only, because `flows` has those of data.
+    /// Drops and marks of all packets, and arrivals and departures of replies. `flows` counts those of data.
     others: Counts,
     flows: Vec<FlowCounts>,
     signaled: ByReason<DropsAndMarksByFlow>,

@@ -3,7 +3,7 @@
 //!
 //! - Without arguments, the bench prints the figures, then the history of the golden file.
 //! - With `--check` it fails if a figure rose by more than 2 %, or misses by more than half. The test `instructions` calls it so.
-//! - With `BLESS=1` in the environment it writes the golden file. The commit says what was bought.
+//! - With `BLESS=1` in the environment it writes the golden file. The commit then says what the rise pays for.
 //! - Other arguments are parts of the names of runs, which alone are counted.
 //!
 //! A figure is the difference of two runs that differ only by their duration, divided by the packets that the bottleneck
