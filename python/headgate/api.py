@@ -149,10 +149,11 @@ def _into_folders(
         return list(results.values())
 
 
-def write_report(result: Result, advice: str = "", figures: Collection[str] = ()) -> Path:
+def write_report(result: Result, advice: str = "", figures: Collection[str] = (), *, png: bool = False) -> Path:
     """Draws the figures of a result (only `figures` if given) and writes its page, replacing those in its folder.
 
-    Raises `ResultError` if they cannot be written; `advice` ends its message.
+    Figures are written as SVG, and also as PNG if `png`. Raises `ResultError` if they cannot be written; `advice` ends
+    its message.
     """
     from headgate import plot
     from headgate import report as page
@@ -161,7 +162,7 @@ def write_report(result: Result, advice: str = "", figures: Collection[str] = ()
         raise UsageError("this result is in memory: run the scenario with `out` to get a report")
     folder = result.path / store.FIGURES
     unfinished = result.path / f"{store.UNFINISHED}{store.FIGURES}"
-    drawn = plot.pictures(result, names=figures)
+    drawn = plot.pictures(result, names=figures, png=png)
     try:
         shutil.rmtree(unfinished, ignore_errors=True)
         plot.save_all(result, unfinished, drawn)

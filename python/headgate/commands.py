@@ -186,11 +186,12 @@ def verify(result: Annotated[Path, typer.Argument(metavar="RESULT", help="A resu
 def report(
     result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result's folder.")],
     figures: Figures = None,
+    png: Annotated[bool, typer.Option("--png", help="Write the figures as PNG too.")] = False,
 ) -> None:
     """Draw the figures and the report page of a result again."""
     from headgate.api import load, write_report
 
-    typer.echo(f"report  {write_report(load(result), figures=listed(figures))}")
+    typer.echo(f"report  {write_report(load(result), figures=listed(figures), png=png)}")
 
 
 @with_error_messages

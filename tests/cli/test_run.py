@@ -88,11 +88,15 @@ def test_only_the_figures_that_are_asked_for_are_drawn(command: Command, small: 
     assert command("run", small, "--seeds", 1, "--figures", "overview,delay").returncode == 0
     (folder,) = (tmp_path / "results").iterdir()
     drawn = files(folder / "figures")
-    assert set(drawn) == {f"{name}.{kind}" for name in ("overview", "delay") for kind in ("svg", "png")}
+    assert set(drawn) == {"overview.svg", "delay.svg"}
     assert command("rerun", folder).stdout.startswith("identical")
     assert command("report", folder, "--figures", "delay").returncode == 0
     assert files(folder / "figures") == {name: data for name, data in drawn.items() if name.startswith("delay")}
     assert (folder / "report.html").read_text().count("<img") == 1
+    assert command("report", folder, "--figures", "delay", "--png").returncode == 0
+    with_png = files(folder / "figures")
+    assert with_png.pop("delay.png").startswith(b"\x89PNG")
+    assert with_png == {"delay.svg": drawn["delay.svg"]}, "the PNG has no layout of its own"
 
 
 def test_an_unknown_figure_is_refused_before_the_run(command: Command, small: Path, tmp_path: Path):

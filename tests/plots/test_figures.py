@@ -1,5 +1,6 @@
 """Figures show the result's numbers, in every kind of scenario, with the same bytes every time."""
 
+import io
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from matplotlib import image
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
@@ -106,6 +108,23 @@ def test_figures_drawn_side_by_side_have_the_same_bytes():
     assert (alone, forked) == ("0", "1")
     assert one == two
     assert len(one) == 2
+
+
+def test_figures_of_a_process_that_died_are_drawn_by_the_parent():
+    dying = IN_PROCESSES.replace("drawn =", "parallel._received = lambda output: {}\ndrawn =")
+    here = Path(__file__).parent
+    outputs = [
+        subprocess.run([sys.executable, "-c", script, here, "2"], check=True, capture_output=True, text=True).stdout
+        for script in (IN_PROCESSES, dying)
+    ]
+    assert outputs[0] == outputs[1]
+
+
+def test_the_layout_leaves_room_for_every_text(drawn):
+    for name, each in drawn.items():
+        pixels = image.imread(io.BytesIO(each.png))[..., :3]
+        edges = [pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]]
+        assert all((edge == 1).all() for edge in edges), f"{name} is cut off at an edge"
 
 
 def test_the_users_own_settings_do_not_change_the_bytes(ordinary, drawn):

@@ -47,9 +47,14 @@ def figures(result: Result, names: Collection[str] = ()) -> dict[str, Figure]:
     return {name: figure for name, figure in made.items() if figure is not None}
 
 
-def pictures(result: Result, dpi: float = style.DPI, names: Collection[str] = ()) -> dict[str, Picture]:
-    """The figures as SVG and PNG, by file name. Files and page share them. `names` selects as in `figures`."""
-    return parallel.pictures(_makers(result, names), dpi)
+def pictures(
+    result: Result, dpi: float = style.DPI, names: Collection[str] = (), *, png: bool = True
+) -> dict[str, Picture]:
+    """The figures as SVG, and as PNG if wanted, by file name. Files and page share them.
+
+    `names` selects as in `figures`. A PNG takes as long as the rest of a figure, and a page shows only SVG.
+    """
+    return parallel.pictures(_makers(result, names), dpi, png=png)
 
 
 def _makers(result: Result, names: Collection[str]) -> parallel.Makers:
@@ -76,7 +81,7 @@ def _makers(result: Result, names: Collection[str]) -> parallel.Makers:
 def save_all(result: Result, folder: Path | str, drawn: dict[str, Picture] | None = None) -> list[Path]:
     """Writes each figure as SVG and PNG into `folder`, which is made if needed. Returns the files.
 
-    `drawn` are the result's pictures if they exist.
+    `drawn` are the result's pictures if they exist; those without a PNG are written as SVG only.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)

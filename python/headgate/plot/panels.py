@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 
 from headgate import style
 from headgate.analysis import data
+from headgate.plot.layout import Layout
 from headgate.results import Result
 
 TITLE = "title"
@@ -95,7 +95,7 @@ def separate_axes(count: int, panel_height: float) -> list[Axes]:
 
 def new_figure(height: float) -> Figure:
     """A figure of the common width; `height` in inches."""
-    layout = ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.06, wspace=0.02, hspace=0.03)
+    layout = Layout(w_pad=0.08, h_pad=0.06, wspace=0.02, hspace=0.03)
     return Figure(figsize=(style.WIDTH_IN, height), layout=layout)
 
 

@@ -21,20 +21,20 @@ _BEYOND_HUNDREDTHS = re.compile(rb"(\.\d\d)\d+")
 
 
 class Picture(NamedTuple):
-    """A drawn figure: its title, its SVG and PNG, and the height of the title in points."""
+    """A drawn figure: its title, its SVG, its PNG (None if not wanted), and the height of the title in points."""
 
     title: str
     svg: bytes
-    png: bytes
+    png: bytes | None
     title_pt: float
 
-    def _repr_png_(self) -> bytes:
+    def _repr_png_(self) -> bytes | None:
         """The picture that a notebook shows."""
         return self.png
 
     def files(self, name: str) -> dict[str, bytes]:
         """SVG and PNG by file name."""
-        return {f"{name}.svg": self.svg, f"{name}.png": self.png}
+        return {f"{name}.svg": self.svg} | ({} if self.png is None else {f"{name}.png": self.png})
 
     @property
     def untitled(self) -> bytes:
@@ -47,9 +47,9 @@ class Picture(NamedTuple):
         return f' height="{height:.2f}pt" viewBox="0 {self.title_pt:.2f} {width:g} {height:.2f}"'.encode()
 
 
-def picture(figure: Figure, dpi: float = style.DPI) -> Picture:
-    """Draws a figure as SVG and PNG with one layout. `dpi` is that of the PNG."""
-    svg, png = io.BytesIO(), io.BytesIO()
+def picture(figure: Figure, dpi: float = style.DPI, *, png: bool = True) -> Picture:
+    """Draws a figure as SVG, and as PNG if wanted, with one layout. `dpi` is that of the PNG."""
+    vector, pixels = io.BytesIO(), io.BytesIO()
     with style.applied():
         figure.set_dpi(dpi)
         agg = FigureCanvasAgg(figure)
@@ -58,10 +58,12 @@ def picture(figure: Figure, dpi: float = style.DPI) -> Picture:
             figure.set_layout_engine("none")
         # Printed by the canvas: `savefig` would lay out the figure again for each format.
         # matplotlib's canvases have no types.
-        agg.print_png(png, metadata={"Software": None})  # type: ignore[no-untyped-call]
+        if png:
+            agg.print_png(pixels, metadata={"Software": None})  # type: ignore[no-untyped-call]
         title_pt = _title_pt(figure)
-        FigureCanvasSVG(figure).print_svg(svg, metadata={"Date": None, "Creator": None})  # type: ignore[no-untyped-call]
-    return Picture(" ".join(figure.get_suptitle().split()), _short(svg.getvalue()), png.getvalue(), title_pt)
+        FigureCanvasSVG(figure).print_svg(vector, metadata={"Date": None, "Creator": None})  # type: ignore[no-untyped-call]
+    title = " ".join(figure.get_suptitle().split())
+    return Picture(title, _short(vector.getvalue()), pixels.getvalue() if png else None, title_pt)
 
 
 def save(figure: Figure, path: Path) -> Path:

@@ -24,7 +24,7 @@ def page(result: Result, drawn: dict[str, Picture] | None = None) -> str:
         scenario=result.scenario,
         manifest=result.manifest,
         answer=verdict(result),
-        pictures=plot.pictures(result) if drawn is None else drawn,
+        pictures=plot.pictures(result, png=False) if drawn is None else drawn,
         alternatives=sections.alternatives(result),
         summary=sections.summary(result),
         reasons=sections.reasons(result),
