@@ -339,10 +339,10 @@ impl Hosts {
         }
     }
 
-    /// The packet's TCP flow, if any, for prefetching.
+    /// The TCP flow of this number, if any, for prefetching.
     #[inline]
-    pub fn tcp(&self, packet: &SimPacket) -> Option<&TcpFlow> {
-        self.tcp.get(packet.flow.0 as usize)
+    pub fn tcp(&self, flow: u32) -> Option<&TcpFlow> {
+        self.tcp.get(flow as usize)
     }
 
     /// Ends the warm-up: resets the counts.

@@ -37,7 +37,11 @@ impl Net {
     #[inline(always)]
     pub fn arrive(&mut self, number: u16, packet: SimPacket, now: Time, queue: &mut EventQueue<SimEvent>) {
         let link = &mut self.links[usize::from(number)];
+        let before = link.wake_at();
         link.arrive(packet, now, &mut Downstream { number, hosts: &mut self.hosts, queue });
-        self.wakes.set(number.into(), link.wake_at());
+        // Most packets find a queue, or an idle link that sends them at once.
+        if link.wake_at() != before {
+            self.wakes.set(number.into(), link.wake_at());
+        }
     }
 }

@@ -44,9 +44,9 @@ pub enum SegmentContents {
     Report(SlabId),
 }
 
-// Bits from the low end: 32 of sequence number (in a report: its slab index), two of kind, one flag. The flag tells
-// TFRC reports from TFRC data. An acknowledgement has two more flags and 27 bits of its options' slab index (0: none).
-// Data has 29 bits of send time.
+// Bits from the low end: 32 of sequence number (in a report: its slab index), two of kind, one flag. The lower bit of
+// the kind tells replies from data. The flag tells TFRC's datagrams from others. An acknowledgement has two more flags
+// and 27 bits of its options' slab index (0: none). Data has 29 bits of send time.
 const KIND: u32 = 32;
 const FLAG: u32 = 34;
 const OPTIONS: u32 = 37;
@@ -55,7 +55,8 @@ const SEND_TIME: u32 = 35;
 const DATA: u64 = 0;
 const ACK: u64 = 1;
 const DATAGRAM: u64 = 2;
-const TFRC: u64 = 3;
+const REPORT: u64 = 3;
+const REPLY: u64 = 1 << KIND;
 
 /// Send times count 2^10 ns and wrap after 549 s: longer than any packet is in flight.
 const SEND_TIME_UNIT: u32 = 10;
@@ -81,26 +82,34 @@ impl Segment {
     }
 
     pub fn tfrc(seq: u32) -> Segment {
-        Segment(u64::from(seq) | TFRC << KIND)
+        Segment(u64::from(seq) | DATAGRAM << KIND | 1 << FLAG)
     }
 
     pub fn report(id: SlabId) -> Segment {
-        Segment(u64::from(id.0.get()) | TFRC << KIND | 1 << FLAG)
+        Segment(u64::from(id.0.get()) | REPORT << KIND)
+    }
+
+    /// The contents as a number, for an event's packet.
+    #[inline]
+    pub fn to_bits(self) -> u64 {
+        self.0
+    }
+
+    /// The contents that [`to_bits`](Segment::to_bits) returned.
+    #[inline]
+    pub fn from_bits(bits: u64) -> Segment {
+        Segment(bits)
     }
 
     /// Whether it travels from receiver to sender, on the reverse route.
     #[inline]
     pub fn is_reply(self) -> bool {
-        match self.0 >> KIND & 3 {
-            ACK => true,
-            TFRC => self.0 >> FLAG & 1 == 1,
-            _ => false,
-        }
+        self.0 & REPLY != 0
     }
 
     #[inline]
     pub fn is_datagram(self) -> bool {
-        self.0 >> KIND & 3 == DATAGRAM
+        self.0 >> KIND & 7 == DATAGRAM
     }
 
     /// Sets the send time; not for acknowledgements.
@@ -128,8 +137,8 @@ impl Segment {
                 let (ace, options) = ((self.0 >> FLAG & 7) as u8, SlabId::new((self.0 >> OPTIONS) as u32));
                 SegmentContents::Ack { ack: number, ece: flag, ace, options }
             }
-            TFRC if flag => SlabId::new(number).map_or(SegmentContents::Datagram, SegmentContents::Report),
-            TFRC => SegmentContents::Tfrc { seq: number },
+            REPORT => SlabId::new(number).map_or(SegmentContents::Datagram, SegmentContents::Report),
+            _ if flag => SegmentContents::Tfrc { seq: number },
             _ => SegmentContents::Datagram,
         }
     }

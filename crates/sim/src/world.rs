@@ -63,7 +63,7 @@ impl World {
         let mut balance = Balance { sent: hosts.sent_packets(), ..Balance::default() };
         while let Some((_, event)) = queue.pop(Time::NEVER, |_| ()) {
             match event.kind {
-                EventKind::FromSender if hosts.is_unsent(&event.packet, end) => balance.sent -= 1,
+                EventKind::FromSender if hosts.is_unsent(&event.packet(), end) => balance.sent -= 1,
                 EventKind::FromSender | EventKind::FromReceiver | EventKind::ToSender | EventKind::DatagramArrival => {
                     balance.on_access += 1
                 }
@@ -98,8 +98,8 @@ impl World {
     #[inline(always)]
     fn handle(&mut self, event: SimEvent, now: Time) {
         let World { queue, net, sampler, .. } = self;
-        let SimEvent { kind, link, packet } = event;
-        let flow = packet.flow.0 as u32;
+        let SimEvent { kind, link, flow, .. } = event;
+        let packet = event.packet();
         match kind {
             EventKind::FromSender => {
                 net.hosts.next_datagram(&packet, queue);
@@ -152,9 +152,13 @@ impl World {
 /// Prefetches the memory that the event will need.
 #[inline]
 fn prefetch(event: &SimEvent, hosts: &Hosts) {
-    match (event.kind, hosts.tcp(&event.packet)) {
+    match (event.kind, hosts.tcp(event.flow)) {
         (EventKind::ToSender, Some(flow)) => flow.prefetch_sender(),
-        (EventKind::FromReceiver, Some(flow)) => flow.prefetch_ack_wire(),
+        // The sender may act ahead of time.
+        (EventKind::FromReceiver, Some(flow)) => {
+            flow.prefetch_ack_wire();
+            flow.prefetch_sender();
+        }
         _ => {}
     }
 }

@@ -115,7 +115,7 @@ impl FairnessMeter {
         FairnessMeter {
             flows: vec![FlowSlots::default(); flows],
             groups: shares.map(group).collect(),
-            future_starts: BinaryHeap::new(),
+            future_starts: BinaryHeap::with_capacity(flows),
             scales: SCALES.map(scale),
             active: Vec::new(),
             slot: 1,
