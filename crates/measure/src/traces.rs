@@ -61,6 +61,13 @@ impl Traces {
         }
     }
 
+    /// Takes the rows up to `now`, in order of time. Later rows, of senders that act ahead of time, remain.
+    pub fn take(&mut self, now: Time) -> Vec<TraceRow> {
+        self.rows.sort_by_key(|row| row.time);
+        let due = self.rows.partition_point(|row| row.time <= now);
+        self.rows.drain(..due).collect()
+    }
+
     /// The rows since they were last taken.
     pub fn rows_mut(&mut self) -> &mut Vec<TraceRow> {
         &mut self.rows

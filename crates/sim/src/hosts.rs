@@ -2,8 +2,10 @@
 //!
 //! Each method handles one event and schedules the events that follow from it. Packets that leave the last link reach
 //! their receiver through [`Hosts::forward_packet`]. Acknowledgements and TFRC reports return through
-//! [`Hosts::acknowledge`]. A dropped or lost packet ends in [`Hosts::release`].
+//! [`Hosts::acknowledge`], most of them without an event of their own (`ahead.rs`). A dropped or lost packet ends in
+//! [`Hosts::release`].
 
+mod ahead;
 mod totals;
 
 use headgate_core::{Ecn, Time, Why};
@@ -16,6 +18,7 @@ use crate::event::{EventKind, SimEvent};
 use crate::event_queue::EventQueue;
 use crate::segment::{AckOptions, SegmentContents, SimPacket};
 use crate::tcp::Ack;
+use ahead::RunSpan;
 use crate::traffic::{
     FlowApp, Replies, Starts, TcpCounts, TcpFlow, TcpFlowSettings, TfrcFlows, TransferRequest, UdpFlow,
     UdpFlowSettings, flow_stream, source_stream,
@@ -29,6 +32,7 @@ pub struct Hosts {
     tfrc: TfrcFlows,
     /// Each TCP flow's counts at the end of the warm-up.
     warmup_counts: Vec<TcpCounts>,
+    span: RunSpan,
     tcp_settings: Vec<TcpFlowSettings>,
     udp_settings: Vec<UdpFlowSettings>,
     replies: Replies,
@@ -53,11 +57,14 @@ impl Hosts {
     pub fn new(scenario: &Scenario, seed: u64, queue: &mut EventQueue<SimEvent>) -> Hosts {
         let drawn_delays = drawn_delays(scenario, seed);
         let (tcp_delays, udp_delays) = drawn_delays.split_at(scenario.tcp.len());
+        let tcp_flows: u32 = scenario.tcp.iter().map(|group| group.flows).sum();
+        let udp_flows: u32 = scenario.udp.iter().map(|group| group.flows).sum();
         let mut hosts = Hosts {
-            tcp: Vec::new(),
-            udp: Vec::new(),
-            tfrc: TfrcFlows::new(&scenario.udp, udp_delays, scenario.tcp.iter().map(|group| group.flows).sum()),
-            warmup_counts: Vec::new(),
+            tcp: Vec::with_capacity(tcp_flows as usize),
+            udp: Vec::with_capacity(udp_flows as usize),
+            tfrc: TfrcFlows::new(&scenario.udp, udp_delays, tcp_flows),
+            warmup_counts: Vec::with_capacity(tcp_flows as usize),
+            span: RunSpan::new(scenario),
             tcp_settings: settings(&scenario.tcp, tcp_delays, TcpFlowSettings::new),
             udp_settings: settings(&scenario.udp, udp_delays, UdpFlowSettings::new),
             replies: Replies::default(),
@@ -185,7 +192,11 @@ impl Hosts {
         }
         if packet.handle.is_reply() {
             let arrives = self.reply_arrival(&packet, now, queue);
-            queue.push(arrives, SimEvent::of_packet(EventKind::ToSender, 0, packet));
+            if self.acts_ahead(&packet, arrives) {
+                self.acknowledge_ahead(&packet, arrives, queue);
+            } else {
+                queue.push(arrives, SimEvent::of_packet(EventKind::ToSender, 0, packet));
+            }
         } else {
             self.receive(packet, now, queue);
         }
@@ -347,7 +358,7 @@ impl Hosts {
 
     /// Ends the warm-up: resets the counts.
     pub fn restart(&mut self, now: Time) {
-        self.warmup_counts.iter_mut().zip(&self.tcp).for_each(|(before, flow)| *before = flow.counts(now));
+        self.end_warmup(now);
         self.udp.iter_mut().for_each(|flow| flow.delivered = 0);
         self.tfrc.restart();
         self.receiver_metrics.restart(now);

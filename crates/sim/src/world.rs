@@ -139,8 +139,7 @@ impl World {
             self.batch.clear();
         }
         if let Some(traces) = &mut self.net.hosts.traces {
-            watch.traces(traces.rows_mut());
-            traces.rows_mut().clear();
+            watch.traces(&traces.take(now));
         }
         if let Some(captures) = &mut self.net.hosts.captures {
             captures.take(|link, bytes| watch.captured(link, bytes));

@@ -77,6 +77,15 @@ pub struct TcpCounts {
     pub timeouts: u32,
     /// The integral of `cwnd` in segments x nanoseconds.
     pub cwnd_area: f64,
+    /// Whether these counts were taken.
+    pub taken: bool,
+}
+
+impl TcpCounts {
+    /// The same counts, but with `delivered` segments.
+    pub fn with_delivered(self, delivered: u32) -> TcpCounts {
+        TcpCounts { delivered, ..self }
+    }
 }
 
 impl TcpFlowSettings {
@@ -346,7 +355,20 @@ impl TcpFlow {
             retransmits: self.sender.retransmits(),
             timeouts: self.sender.timeouts(),
             cwnd_area: self.sender.cwnd_area(now),
+            taken: true,
         }
+    }
+
+    /// Whether only acknowledgements and timers change the sender: no application, and no pacing.
+    #[inline]
+    pub fn acts_ahead(&self, settings: &TcpFlowSettings) -> bool {
+        self.app.is_none() && !settings.tcp.pacing
+    }
+
+    /// When the sender's next timer event is due.
+    #[inline]
+    pub fn sender_timer(&self) -> Time {
+        self.sender_timer
     }
 
     #[inline]

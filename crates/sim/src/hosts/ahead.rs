@@ -1,0 +1,78 @@
+//! Senders that act ahead of time.
+//!
+//! An acknowledgement that leaves its last router has only its flow's own wire before it, so its arrival time is known.
+//! Until then, only the flow's earlier acknowledgements and its timers can change the sender. The sender therefore acts
+//! at once, with the later time, as receivers do, and the acknowledgement needs no event. A timer that expires before
+//! it is handled first.
+//!
+//! A flow waits for the event if its application or pacing may wake it in between.
+
+use headgate_core::Time;
+use headgate_scenario::Scenario;
+
+use super::Hosts;
+use crate::event::SimEvent;
+use crate::event_queue::EventQueue;
+use crate::segment::SimPacket;
+
+/// The moments at which senders that are ahead of time are counted.
+pub struct RunSpan {
+    /// The end of the warm-up; [`Time::NEVER`] once it is over.
+    warmup_end: Time,
+    end: Time,
+}
+
+impl RunSpan {
+    pub fn new(scenario: &Scenario) -> RunSpan {
+        RunSpan { warmup_end: Time::ZERO + scenario.warmup, end: Time::ZERO + scenario.duration }
+    }
+}
+
+impl Hosts {
+    /// Whether the sender may act now on a reply that it receives at `arrives`. What arrives after the end remains in
+    /// flight.
+    #[inline]
+    pub(super) fn acts_ahead(&self, packet: &SimPacket, arrives: Time) -> bool {
+        let Some(flow) = self.tcp.get(packet.flow.0 as usize) else { return false };
+        arrives < self.span.end && flow.acts_ahead(&self.tcp_settings[usize::from(flow.group)])
+    }
+
+    /// Delivers an acknowledgement that arrives at `arrives`, later than the current event.
+    #[inline]
+    pub(super) fn acknowledge_ahead(&mut self, packet: &SimPacket, arrives: Time, queue: &mut EventQueue<SimEvent>) {
+        let id = packet.flow.0 as u32;
+        if arrives >= self.span.warmup_end {
+            self.count_before(id, queue);
+        }
+        self.handle_timers(id, arrives, queue);
+        self.acknowledge(packet, arrives, queue);
+    }
+
+    /// Handles the timer events of a sender that are due at `until` or earlier.
+    #[inline]
+    fn handle_timers(&mut self, id: u32, until: Time, queue: &mut EventQueue<SimEvent>) {
+        while self.tcp[id as usize].sender_timer() <= until {
+            self.sender_timer(id, self.tcp[id as usize].sender_timer(), queue);
+        }
+    }
+
+    /// Counts a sender that will be past the end of the warm-up before the warm-up ends.
+    #[cold]
+    fn count_before(&mut self, id: u32, queue: &mut EventQueue<SimEvent>) {
+        let at = self.span.warmup_end;
+        if !self.warmup_counts[id as usize].taken {
+            // At the end of the warm-up itself, counting comes first.
+            self.handle_timers(id, Time::from_nanos(at.as_nanos().saturating_sub(1)), queue);
+            self.warmup_counts[id as usize] = self.tcp[id as usize].counts(at);
+        }
+    }
+
+    /// Counts all flows as the warm-up ends. What arrived at a receiver is always counted now.
+    pub(super) fn end_warmup(&mut self, now: Time) {
+        self.span.warmup_end = Time::NEVER;
+        for (before, flow) in self.warmup_counts.iter_mut().zip(&self.tcp) {
+            let counts = flow.counts(now);
+            *before = if before.taken { before.with_delivered(counts.delivered) } else { counts };
+        }
+    }
+}
