@@ -283,16 +283,19 @@ def why(
 
 def _show(result: Result) -> None:
     """Prints the table, the verdict, and the paths of the result's files."""
-    from headgate.analysis import accuracy, verdict
+    from headgate.analysis import accuracy, findings, verdict
     from headgate.files import store
-    from headgate.terminal import table
+    from headgate.terminal import pairs, table
 
     out = console()
     rows = table.rows(result)
     out.print(table.table(result, rows))
     if table.several(rows):
         out.print(table.links(rows))
-    out.print(f"{verdict.verdict(result)}.\n", style="bold")
+    compared = findings.of(result)
+    out.print(f"{verdict.of(result, compared)}.\n", style="bold")
+    if (shown := pairs.pairs(compared)) is not None:
+        out.print(shown)
     if result.live is not None:
         for warning in accuracy.warnings(result.live):
             out.print(f"note: {warning}")

@@ -119,7 +119,12 @@ def fold(text: str, width: int, lines: int = 2) -> str:
 
 
 def number(value: float, digits: int = 3) -> str:
-    """A number as a person writes it: about `digits` significant digits, thousands apart, no exponent."""
+    """A number as a person writes it: about `digits` significant digits, thousands apart, no exponent.
+
+    At most six decimals; a smaller number is written as below that.
+    """
+    if 0 < abs(value) < 0.5e-6:
+        return "<0.000001"
     return fixed(value, decimals(value, digits)) if value else "0"
 
 
@@ -132,6 +137,41 @@ def decimals(value: float, digits: int = 3) -> int:
 def fixed(value: float, places: int) -> str:
     """A number with `places` decimals, thousands separated by a narrow space."""
     return f"{value:,.{places}f}".replace(",", "\u202f")
+
+
+class Measured(NamedTuple):
+    """A mean and its margin of error as text; the margin is empty if there is none, or none that the mean shows."""
+
+    mean: str
+    margin: str
+
+    def __str__(self) -> str:
+        return f"{self.mean} ± {self.margin}" if self.margin else self.mean
+
+
+#: The most significant digits of a mean that has a margin of error.
+_MOST_DIGITS = 4
+
+
+def estimated(mean: float, half: float, digits: int = 3) -> Measured:
+    """A mean whose significant digits follow from its margin of error `half`: 236.1 ± 4.3, 59 ± 33, 9.970 ± 0.005.
+
+    The margin has two digits and the mean as many decimals, but at most four digits. Without a margin, or with one that
+    these digits do not show, the mean has about `digits` digits.
+    """
+    places = decimals_of(mean, half)
+    margin = "" if places is None else fixed(half, places)
+    if places is None or not margin.strip("0."):
+        return Measured(number(mean, digits), "")
+    shown = fixed(mean, places)
+    return Measured(shown if shown.strip("-0.") else shown.removeprefix("-"), margin)
+
+
+def decimals_of(mean: float, half: float) -> int | None:
+    """The decimals of a mean and its margin of error; None without a margin."""
+    if half <= 0:
+        return None
+    return min(decimals(half, 2), decimals(mean, _MOST_DIGITS)) if mean else decimals(half, 2)
 
 
 def unit_of(bps: float) -> tuple[str, float]:

@@ -69,8 +69,7 @@ class Units(Enum):
         if value != value:
             return style.MISSING
         unit, scale = self._scaled(value)
-        spread = f" ± {style.number(half / scale, 2)}" if half > 0 else ""
-        return f"{style.number(value / scale)}{spread}{unit}"
+        return f"{style.estimated(value / scale, half / scale)}{unit}"
 
     def _scaled(self, value: float) -> tuple[str, float]:
         """The unit for the text, and its worth in the base unit."""

@@ -35,7 +35,13 @@ def test_small_is_good(values: tuple[float, ...], grade: Grade):
 
 @pytest.mark.parametrize(
     ("values", "grade"),
-    [((90,), Grade.STRENGTH), ((70,), Grade.FAIR), ((40,), Grade.FAILURE), ((49, 50, 51), Grade.INCONCLUSIVE)],
+    [
+        ((90, 91), Grade.STRENGTH),  # 84.1 to 96.9
+        ((70, 70), Grade.FAIR),
+        ((40, 40.1), Grade.FAILURE),
+        ((49, 50, 51), Grade.INCONCLUSIVE),
+        ((90,), Grade.INCONCLUSIVE),  # one seed has no interval
+    ],
 )
 def test_large_is_good(values: tuple[float, ...], grade: Grade):
     assert graded(Quantity(values), criterion(80, 50)) is grade

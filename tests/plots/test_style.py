@@ -60,3 +60,21 @@ def test_long_names_end_in_an_ellipsis_instead_of_leaving_their_place():
     folded = style.fold("a discipline with many many settings " * 9, 24)
     assert folded.count("\n") == 1
     assert folded.endswith("…")
+
+
+@pytest.mark.parametrize(
+    ("mean", "half", "shown"),
+    [
+        (236.12, 4.3, "236.1 ± 4.3"),
+        (58.2, 33.0, "58 ± 33"),
+        (0.981, 0.16, "0.98 ± 0.16"),
+        (9.9712, 0.0048, "9.971 ± 0.005"),
+        (2499.4, 7.5, "2\N{NARROW NO-BREAK SPACE}499 ± 8"),
+        (5.0, 1e-9, "5.00"),
+        (-0.004, 0.3, "0.00 ± 0.30"),
+        (0.0, 0.0, "0"),
+        (1e-9, 0.0, "<0.000001"),
+    ],
+)
+def test_a_margin_of_error_decides_the_digits_and_is_never_zero(mean: float, half: float, shown: str):
+    assert str(style.estimated(mean, half)) == shown

@@ -12,7 +12,6 @@ from headgate.analysis.judge import Quantity
 from headgate.errors import InterruptedRunError, ResultError
 from headgate.execution.runner import Watcher
 from headgate.tuning import outcome, search, show
-from headgate.tuning.outcome import ComparedSetting
 from headgate.tuning.search import Search
 from headgate.tuning.study import FILE, NAME, SearchPlan, Trial
 from tests.conftest import Command
@@ -177,7 +176,7 @@ def test_the_front_has_the_undominated_settings_and_the_best_keeps_the_bound():
 
 def test_a_change_has_its_interval():
     # Differences -4 and -6 of a mean of 10: half of 50 %, plus and minus 12.706 / 10.
-    assert show.change(Quantity((6.0, 4.0)), Quantity((10.0, 10.0))) == "down 50.0 ± 127 %"
+    assert show.change(Quantity((6.0, 4.0)), Quantity((10.0, 10.0))) == "down 50 ± 127 %"
     assert show.change(Quantity((0.0,)), Quantity((0.0,))) == "unchanged"
 
 
@@ -191,8 +190,14 @@ def test_a_missing_extra_is_named(command: Command, small: Path, monkeypatch: py
 
 def test_a_bound_that_the_original_broke_and_the_best_keeps_is_marked(in_memory: headgate.Result):
     plan = plan_of("red", ["maxp"], ["jain"], ["queue delay < 30ms"])
-    was, now = trial(0, 0.9, 40.0), trial(1, 0.8, 20.0)
-    compared = ComparedSetting(now, was.measured, now.measured)
+    # Four seeds differ by 0.1 each: the change has no margin of error.
+    was, now = (
+        trial(number, 0.0, 0.0)._replace(
+            measured={"jain": Quantity((jain,) * 4), "mean queue delay": Quantity((ms,) * 4)}
+        )
+        for number, jain, ms in ((0, 0.9, 40.0), (1, 0.8, 20.0))
+    )
+    (compared,) = outcome.compared_settings(plan.goals, was.measured, [(now, now.measured)])
     search_outcome = outcome.SearchOutcome(plan, [was, now], [now], [compared], in_memory)
     cells = [str(cell) for column in show.comparison(search_outcome, compared).columns for cell in column.cells]
     assert cells[-2:] == ["worse", "keeps < 30 ms, was broken"]

@@ -1,7 +1,7 @@
 """How each discipline divided the link. Disciplines are ranked by misallocated goodput, the least first."""
 
+import tomllib
 from collections.abc import Iterable
-from itertools import takewhile
 from typing import Any, NamedTuple
 
 from headgate import style
@@ -11,9 +11,12 @@ from headgate.analysis.metrics.views import FlowsView
 from headgate.analysis.spread import Estimate
 from headgate.analysis.summary import summarize, summed
 from headgate.files.result_tables import ResultTables
-from headgate.scenario import Group, Role
+from headgate.scenario import Group, Role, Scenario
 
 _MOST_PARTS = 6
+
+#: Sources of traffic whose users notice each packet's delay.
+INTERACTIVE = ("voip", "telnet")
 
 
 class LinkShare(NamedTuple):
@@ -32,16 +35,17 @@ class LinkShare(NamedTuple):
 
 
 class Division(NamedTuple):
-    """The goodput of each class or group of flows under one discipline.
+    """The goodput of each class or group of flows under one discipline, and queueing delays (95th percentile).
 
-    `metrics.measuring.misallocated` defines `misallocated_bps`.
+    `metrics.measuring.misallocated` defines `misallocated_bps`. `delays` has the groups that need short delays.
     """
 
     label: str
     parts: list[LinkShare]
     misallocated_bps: Estimate
-    queue_delay_ms_p95: float | None
+    queue_delay_ms_p95: Estimate
     jain: float | None
+    delays: dict[str, Estimate]
 
     @property
     def misallocated(self) -> float:
@@ -52,6 +56,11 @@ class Division(NamedTuple):
     def has_classes(self) -> bool:
         """Whether the parts are responsive and unresponsive flows, rather than groups."""
         return has_both(part.role for part in self.parts)
+
+    @property
+    def has_unresponsive(self) -> bool:
+        """Whether flows that demand more than their fair share do not reduce their rate."""
+        return any(part.role == Role.UNRESPONSIVE for part in self.parts)
 
     @property
     def compared(self) -> list[LinkShare]:
@@ -79,10 +88,19 @@ def divisions(result: ResultTables) -> list[Division]:
     return sorted(unsorted, key=lambda division: division.misallocated)
 
 
-def leaders(ranked: list[Division]) -> list[Division]:
-    """The disciplines that share the first place: those whose 95 % interval reaches that of the first."""
-    best = ranked[0].misallocated_bps["high"] or 0.0
-    return list(takewhile(lambda division: (division.misallocated_bps["low"] or 0.0) <= best, ranked))
+def sensitive(scenario: Scenario) -> list[Group]:
+    """The groups that need short delays: calls, keystrokes, other UDP flows that demand at most their fair share."""
+    written = tomllib.loads(scenario.to_toml())
+    traffic = {
+        (kind, group["name"]): str(group.get("traffic", "")).partition(":")[0]
+        for kind in ("tcp", "udp")
+        for group in written.get(kind, [])
+    }
+    return [
+        group
+        for group in scenario.groups
+        if (group.kind == "udp" and group.role == Role.MODEST) or traffic.get((group.kind, group.name)) in INTERACTIVE
+    ]
 
 
 def _division(label: str, entry: dict[str, Any], flows: FlowsView) -> Division:
@@ -94,8 +112,13 @@ def _division(label: str, entry: dict[str, Any], flows: FlowsView) -> Division:
         parts = _merged_beyond_limit(
             [_part(each["name"], role, each) for each, role in zip(entry["groups"], roles, strict=True)]
         )
-    p95 = entry["bottleneck"]["queue_delay_ms"]["p95"]["mean"]
-    return Division(label, parts, MISALLOCATED.take(flows), p95, entry["jain"]["mean"])
+    p95 = entry["bottleneck"]["queue_delay_ms"]["p95"]
+    delays = {
+        group.name: of_group["queue_delay_ms"]["p95"]
+        for group, of_group in zip(flows.groups, entry["groups"], strict=True)
+        if group in sensitive(flows.result.scenario)
+    }
+    return Division(label, parts, MISALLOCATED.take(flows), p95, entry["jain"]["mean"], delays)
 
 
 def _part(name: str, role: Role, entry: dict[str, Any]) -> LinkShare:

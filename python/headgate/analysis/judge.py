@@ -2,8 +2,8 @@
 
 A comparison is a one-sided t test of the differences seed by seed, at 2.5 % on either side. Its verdict is that of the
 95 % interval. `every` and `some` correct for their number of comparisons (Holm). Fewer seeds widen the interval, so
-they never help a claim. One seed gives no interval: comparisons then go by the sign, and claims of papers are not
-judged (`headgate.experiment.record.judged`).
+they never help a claim. A single value has no interval and is judged by its sign, as is right for computed numbers
+without chance. Callers with one random seed judge nothing (`experiment.record.judged`, `evaluate.grade`, `tuning`).
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from headgate import style
-from headgate.analysis.spread import estimate, half_interval, within
+from headgate.analysis import significance
+from headgate.analysis.spread import estimate, half_interval
 
 #: The error probability of each one-sided test. A 95 % interval leaves as much on either side.
-ALPHA = 0.025
+ALPHA = significance.ALPHA / 2
 
 #: The largest step back of a rising or falling curve, as a share of the change from its first to its last point.
 STEP_BACK = 0.1
@@ -54,6 +55,11 @@ class Quantity(NamedTuple):
         """Mean over the seeds that have a value; NaN if none has."""
         mean = estimate(self.per_seed)["mean"]
         return math.nan if mean is None else mean
+
+    @property
+    def measured(self) -> int:
+        """The number of seeds that have a value."""
+        return sum(map(math.isfinite, self.per_seed))
 
     @property
     def half(self) -> float:
@@ -162,22 +168,12 @@ def _opposite(judgement: Judgement) -> Judgement:
 
 def _decided(judgements: Sequence[Judgement]) -> tuple[Verdict, Sequence[Judgement]]:
     """The verdict on a claim that needs all judgements to hold, and the judgements that decide it."""
-    rejected = _holm([each.p_differs for each in judgements])
-    if against := [each for each, differs in zip(judgements, rejected, strict=True) if differs]:
+    corrected = significance.holm([each.p_differs for each in judgements])
+    if against := [each for each, p in zip(judgements, corrected, strict=True) if p <= ALPHA]:
         return Verdict.DIFFERS, against
     if doubtful := [each for each in judgements if each.verdict is not Verdict.HOLDS]:
         return Verdict.INCONCLUSIVE, doubtful
     return Verdict.HOLDS, judgements
-
-
-def _holm(p_values: Sequence[float]) -> list[bool]:
-    """Which tests reject their hypothesis at `ALPHA` in all (Holm's step-down procedure, 1979)."""
-    rejected = [False] * len(p_values)
-    for step, number in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
-        if p_values[number] * (len(p_values) - step) > ALPHA:
-            break
-        rejected[number] = True
-    return rejected
 
 
 def _compared(a: Quantity, word: str, b: Quantity | float, times: float, sign: float) -> Judgement:
@@ -216,17 +212,12 @@ def _judgement(numbers: str, p_holds: float, p_differs: float) -> Judgement:
 def _p_values(difference: Quantity) -> tuple[float, float]:
     """The p-values of a difference below 0 and above 0 (one-sided t tests); 1 and 1 if it is 0 or was not measured.
 
-    One seed, or the same value in every seed, is judged by its sign.
+    A single value is judged by its sign.
     """
-    mean, half = difference.mean, difference.half
-    if not math.isfinite(mean) or mean == 0:
-        return 1.0, 1.0
-    if half == 0:
-        return (0.0, 1.0) if mean < 0 else (1.0, 0.0)
-    known = [value for value in difference.per_seed if math.isfinite(value)]
-    error = math.sqrt(math.fsum((value - mean) ** 2 for value in known) / (len(known) - 1) / len(known))
-    tail = (1 - within(abs(mean) / error, len(known) - 1)) / 2
-    return (tail, 1 - tail) if mean < 0 else (1 - tail, tail)
+    test = significance.t_test(difference.per_seed)
+    if test.runs == 1 and test.mean != 0:
+        return (0.0, 1.0) if test.mean < 0 else (1.0, 0.0)
+    return test.p_below, test.p_above
 
 
 def _trend(curve: Sequence[Quantity], word: str, sign: float) -> Judgement:

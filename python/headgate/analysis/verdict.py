@@ -1,16 +1,20 @@
-"""The verdict on a result in one or two sentences, for the terminal, the page and the overview."""
+"""The verdict on a result in one or two sentences, for the terminal, the page and the overview.
+
+It states the finding that is largest against its interval: how disciplines divide the link, or how long they delay a
+group of flows. A discipline is named best only if the seeds show it (`analysis.pairs`).
+"""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from headgate import style
-from headgate.analysis.division import Division, LinkShare, divisions, leaders
+from headgate.analysis import findings
+from headgate.analysis.division import Division, LinkShare
+from headgate.analysis.findings import ComparedFindings, Finding, compared, more_seeds
 from headgate.analysis.links import first
 from headgate.files.result_tables import ResultTables
 from headgate.scenario import Role
 
-#: Differences of less than this share of the link's rate are not reported.
-_ALIKE = 0.02
 #: Groups whose goodputs over fair share are within this factor are reported as equal.
 _EVEN = 1.1
 #: Unresponsive flows with at most this many times their fair share count as held to it.
@@ -21,44 +25,145 @@ _MOST_NAMES = 3
 
 def verdict(result: ResultTables) -> str:
     """The verdict on a result, without the final full stop."""
-    return sentence(divisions(result), result.scenario.rate_bps, first(result))
+    return of(result, findings.of(result))
+
+
+def of(result: ResultTables, comparison: ComparedFindings) -> str:
+    """The verdict on a result whose disciplines are compared."""
+    return stated(comparison, result.scenario.rate_bps, first(result))
 
 
 def sentence(ranked: list[Division], rate_bps: float, link: str = "") -> str:
-    """The verdict on `ranked`, the best discipline first. With several links, `link` names the one with `rate_bps`."""
+    """The verdict on `ranked`, the fairest first. With several links, `link` names the one with `rate_bps`."""
+    return stated(compared(ranked, rate_bps), rate_bps, link)
+
+
+def stated(comparison: ComparedFindings, rate_bps: float, link: str) -> str:
+    """The verdict on compared disciplines."""
+    ranked = comparison.ranked
     if not any(division.goodput_bps for division in ranked):
         return "No data reached a receiver after the warm-up"
-    if len(ranked) > 1 and _none_better(ranked, rate_bps):
-        return _alike(ranked, rate_bps, link)
+    if len(ranked) == 1:
+        return _described(comparison, rate_bps, link)
+    if comparison.seeds < 2:
+        return f"{_described(comparison, rate_bps, link)}. One seed shows no difference: chance is not excluded"
+    finding = comparison.shown
+    if finding is None:
+        return _none_shown(comparison, rate_bps, link)
+    if finding.delay_of is not None:
+        return _shorter(comparison, finding, link)
     if ranked[0].has_classes:
-        return _protection(ranked, rate_bps, link)
-    return _between_groups(ranked) if len(ranked[0].compared) > 1 else _among_flows(ranked)
+        return _protection(comparison, finding, rate_bps, link)
+    return _between_groups(comparison, finding) if len(ranked[0].compared) > 1 else _among_flows(comparison, finding)
 
 
-def _none_better(ranked: list[Division], rate_bps: float) -> bool:
-    """Whether all disciplines share the first place, or differ by less than `_ALIKE` of the link's rate."""
-    return len(leaders(ranked)) == len(ranked) or ranked[-1].misallocated - ranked[0].misallocated < _ALIKE * rate_bps
+def _none_shown(comparison: ComparedFindings, rate_bps: float, link: str) -> str:
+    """That no noticeable difference is shown, the numbers, and the seeds that would show one."""
+    described = _described(comparison, rate_bps, link)
+    described = described[0].lower() + described[1:] if described.startswith(("The ", "On ")) else described
+    if any(pair.shown for pair in comparison.pairs.all):
+        return f"The disciplines do not differ noticeably: {described}"
+    return f"No difference shown with {comparison.seeds} seeds: {described}{more_seeds(comparison)}"
 
 
-def _protection(ranked: list[Division], rate_bps: float, link: str) -> str:
-    """With unresponsive flows: their goodput under the best disciplines, then under the next and the last."""
-    scale = style.unit_of(rate_bps)[1]
-    best = leaders(ranked)
-    tie = "; difference not significant" if len(best) > 1 else ""
+def _described(comparison: ComparedFindings, rate_bps: float, link: str) -> str:
+    """The numbers of the disciplines without an order."""
+    ranked = comparison.ranked
+    best = ranked[0]
+    if best.has_classes:
+        return _taken_by_each(ranked, rate_bps, link)
+    delay = next((each for each in comparison.findings if each.delay_of is not None and each.values), None)
+    if len(ranked) > 1 and delay is not None:
+        return _delays_of_each(comparison, delay, link)
+    if len(best.compared) == 1:
+        return _flows_alone(ranked)
+    groups = [f"{_balance(each)} with {each.label}" for each in _ends(ranked)]
+    return ", ".join(groups)[0].upper() + ", ".join(groups)[1:]
+
+
+def _taken_by_each(ranked: list[Division], rate_bps: float, link: str) -> str:
+    unit, scale = style.unit_of(rate_bps)
     fair = style.number(ranked[0].of(Role.UNRESPONSIVE).fair_bps / scale)
-    statement = f"{_where(link)}{_limit(best, rate_bps)} (fair share {fair}{tie})"
-    others = [each for each in _named(ranked) if each not in best]
+    flows = _flows(ranked[0])
+    takes = "takes" if ranked[0].of(Role.UNRESPONSIVE).flows == 1 else "take"
+    each = [f"{style.number(_taken(one) / scale)} with {one.label}" for one in _ends(ranked)]
+    amounts = f"{each[0].replace(' with', f' {unit} with', 1)}{''.join(f', {other}' for other in each[1:])}"
+    text = f"{_where(link)}{flows} {takes} {amounts} (fair share {fair})"
+    return text[0].upper() + text[1:]
+
+
+def _delays_of_each(comparison: ComparedFindings, finding: Finding, link: str) -> str:
+    each = _ms_with(comparison, finding, _ends(comparison.by(finding)))
+    return f"{_queued(finding, link)} at most {', '.join(each)}"
+
+
+def _shorter(comparison: ComparedFindings, finding: Finding, link: str) -> str:
+    """The delay of a group that needs a short one, or of all packets."""
+    best, rest = _parted(comparison, finding)
+    whom = f"“{finding.delay_of}”" if finding.delay_of else "packets"
+    than = "least" if len(best) == 1 else f"less than {_some(rest)}"
+    named = [best[0], *rest[:1], *([rest[-1]] if len(rest) > 1 else [])]
+    amounts = ", ".join(_ms_with(comparison, finding, named))
+    lead = f"{best[0].label} delays {whom} {than}"
+    return f"{lead}: {_queued(finding, link, of=False)} at most {amounts}{_open(comparison, best)}"
+
+
+def _parted(comparison: ComparedFindings, finding: Finding) -> tuple[list[Division], list[Division]]:
+    """The disciplines of the first place, and those that are shown to be worse than the first."""
+    best = comparison.leaders(finding)
+    return best, [each for each in comparison.by(finding) if each not in best]
+
+
+def _open(comparison: ComparedFindings, best: list[Division]) -> str:
+    """The disciplines that may be as good as the first, as a sentence; empty without any."""
+    others = best[1:]
+    return f". No difference from {_some(others)} shown with {comparison.seeds} seeds" if others else ""
+
+
+def _some(named: Sequence[Division]) -> str:
+    """`FABA`, `FABA and SFB`, `FABA, SFB and 2 more`."""
+    names = [division.label for division in named]
+    if len(names) > _MOST_NAMES:
+        names = [*names[: _MOST_NAMES - 1], f"{len(names) - _MOST_NAMES + 1} more"]
+    return style.listed(names)
+
+
+def _queued(finding: Finding, link: str, *, of: bool = True) -> str:
+    at = f" at {link}" if link else ""
+    whose = f" of “{finding.delay_of}”" if finding.delay_of and of else ""
+    return f"95 % of {'its ' if finding.delay_of and not of else ''}packets{whose} have a queueing delay{at} of"
+
+
+def _ms_with(comparison: ComparedFindings, finding: Finding, named: Sequence[Division]) -> list[str]:
+    """The means of a delay with the disciplines' names: `1.6 ms with FQ-CoDel`, `230 with DropTail`."""
+    means = [style.number(comparison.pairs.mean(finding.name, each.label)) for each in named]
+    texts = [f"{mean} with {each.label}" for mean, each in zip(means, named, strict=True)]
+    return [texts[0].replace(" with", " ms with", 1), *texts[1:]]
+
+
+def _protection(comparison: ComparedFindings, finding: Finding, rate_bps: float, link: str) -> str:
+    """With unresponsive flows: their goodput under the best disciplines, then under the next and the last."""
+    best, rest = _parted(comparison, finding)
+    scale = style.unit_of(rate_bps)[1]
+    # Disciplines beyond one that is shown to be worse are not named with the best.
+    together = [each for each in best if each.misallocated <= min(other.misallocated for other in rest)]
+    doubt = _open(comparison, best) if together != best else ""
+    tie = f"; no difference from {best[0].label} shown" if together == best and len(best) > 1 else ""
+    named = together if together == best else best[:1]
+    fair = style.number(best[0].of(Role.UNRESPONSIVE).fair_bps / scale)
+    statement = f"{_where(link)}{_limit(named, rate_bps)} (fair share {fair}{tie})"
+    others = [*(rest[:1] if len(best) == 1 else []), rest[-1]][-2 if len(rest) > 1 else -1 :]
     amounts = {each.label: style.number(_taken(each) / scale) for each in others}
     # The next best may hold the flow too, to a little more.
-    if others and _holds(others[0]) and _holds(best[0]):
+    if _holds(others[0]) and _holds(best[0]):
         label = others.pop(0).label
         statement = f"{statement}, {label} to {amounts[label]}"
     if not others:
-        return statement
-    them = "it" if ranked[0].of(Role.UNRESPONSIVE).flows == 1 else "them"
-    label, *rest = (each.label for each in others)
-    taken = [f"{label} lets {them} take {amounts[label]}", *(f"{each} {amounts[each]}" for each in rest)]
-    return f"{statement}. {', '.join(taken)}"
+        return statement + doubt
+    them = "it" if best[0].of(Role.UNRESPONSIVE).flows == 1 else "them"
+    label, *more = (each.label for each in others)
+    taken = [f"{label} lets {them} take {amounts[label]}", *(f"{each} {amounts[each]}" for each in more)]
+    return f"{statement}. {', '.join(taken)}{doubt}"
 
 
 def _holds(division: Division) -> bool:
@@ -75,8 +180,8 @@ def _limit(best: list[Division], rate_bps: float) -> str:
         rates = [style.number(_taken(each) / scale) for each in best]
     amount = f"{style.listed(rates)} {unit}"
     if _holds(best[0]):
-        return f"{_lead(best, 'hold')} {_flows(best[0])} to {amount}"
-    return f"{_lead(best, 'let')} {_flows(best[0])} take {amount}"
+        return f"{_listed(best, 'hold')} {_flows(best[0])} to {amount}"
+    return f"{_listed(best, 'let')} {_flows(best[0])} take {amount}"
 
 
 def _where(link: str) -> str:
@@ -94,42 +199,24 @@ def _flows(division: Division) -> str:
     return "the unresponsive flow" if flows == 1 else f"the {flows} unresponsive flows"
 
 
-def _alike(ranked: list[Division], rate_bps: float, link: str) -> str:
-    """No discipline divides the link better than another: reports the unresponsive flows or the queueing delay."""
-    best = ranked[0]
-    if best.has_classes:
-        unit, scale = style.unit_of(rate_bps)
-        taken = sorted(map(_taken, ranked))
-        due = best.of(Role.UNRESPONSIVE).fair_bps
-        least, most, fair = (style.number(bps / scale, 2) for bps in (taken[0], taken[-1], due))
-        amount = f"about {most}" if least == most else f"{least} to {most}"
-        take = "takes" if best.of(Role.UNRESPONSIVE).flows == 1 else "take"
-        statement = f"{_flows(best)} {take} {amount} {unit} with each (fair share {fair})"
-        return f"{_where(link)}{'t' if link else 'T'}he disciplines do not differ noticeably: {statement}"
-    statement = f"The disciplines divide the link{'s' if link else ''} equally well"
-    delays = sorted(
-        (division.queue_delay_ms_p95, division.label) for division in ranked if division.queue_delay_ms_p95 is not None
-    )
-    if not delays:
-        return statement
-    (short, quick), (long, slow) = delays[0], delays[-1]
-    at = f" at {link}" if link else ""
-    delay = f"95 % of packets have a queueing delay{at} of at most {style.number(short)} ms with {quick}"
-    return f"{statement}. {delay}, {style.number(long)} ms with {slow}"
-
-
-def _between_groups(ranked: list[Division]) -> str:
+def _between_groups(comparison: ComparedFindings, finding: Finding) -> str:
     """With several groups: the goodput of a flow of the best-off group over one of the worst-off."""
-    best, last = ranked[0], ranked[-1]
-    times, most, least = extremes(best.compared)
-    statement = "each group gets about its fair share" if times < _EVEN else _compared(times, most, least)
-    if len(ranked) == 1:
-        return f"With {best.label}, {statement}"
-    statement = f"{_lead(ranked, 'divide')} the link most fairly: {statement}"
+    best, rest = _parted(comparison, finding)
+    last = rest[-1]
+    times, most, least = extremes(best[0].compared)
+    than = "most fairly" if len(best) == 1 else f"more fairly than {_some(rest)}"
+    statement = f"{best[0].label} divides the link {than}: {_balance(best[0])}"
     again, ahead, behind = extremes(last.compared)
     if times >= _EVEN and (ahead.name, behind.name) == (most.name, least.name) and math.isfinite(again):
-        return f"{statement}. With {last.label}: {style.number(again, 2)} times"
-    return f"{statement}. With {last.label}, {_compared(again, ahead, behind)}"
+        worst = f"{style.number(again, 2)} times"
+        return f"{statement}. With {last.label}: {worst}{_open(comparison, best)}"
+    return f"{statement}. With {last.label}, {_compared(again, ahead, behind)}{_open(comparison, best)}"
+
+
+def _balance(division: Division) -> str:
+    """How far the groups are from equal goodputs over fair share."""
+    times, most, least = extremes(division.compared)
+    return "each group gets about its fair share" if times < _EVEN else _compared(times, most, least)
 
 
 def extremes(parts: list[LinkShare]) -> tuple[float, LinkShare, LinkShare]:
@@ -147,39 +234,47 @@ def _compared(times: float, most: LinkShare, least: LinkShare) -> str:
     return f"a flow of “{most.name}” gets {style.number(times, 2)} times the goodput of one of “{least.name}”{measure}"
 
 
-def _among_flows(ranked: list[Division]) -> str:
+def _among_flows(comparison: ComparedFindings, finding: Finding) -> str:
     """With one group that demands more than its share: how evenly its flows share."""
-    first = ranked[0]
-    flows = first.compared[0].flows
-    link = "the link" if len(first.parts) == 1 else "the rest of the link"
+    best, rest = _parted(comparison, finding)
+    flows = best[0].compared[0].flows
     if flows == 1:
-        unit, scale = style.unit_of(first.goodput_bps)
-        got = _each(ranked, lambda division: f"{style.number(division.compared[0].goodput_bps / scale)} {unit}")
+        return f"{_flows_alone([best[0], rest[-1]])}{_open(comparison, best)}"
+    than = "most evenly" if len(best) == 1 else f"more evenly than {_some(rest)}"
+    lead = f"{best[0].label} divides {_link(best[0])} {than} among {flows} flows"
+    named = [best[0], *(rest[:1] if len(rest) > 1 else []), rest[-1]]
+    return f"{lead}. Jain's index is {_indices(named)} (1: equal shares){_open(comparison, best)}"
+
+
+def _flows_alone(ranked: list[Division]) -> str:
+    """The goodput of one flow, or Jain's index of several, without an order of disciplines."""
+    best = ranked[0]
+    flows, link = best.compared[0].flows, _link(best)
+    if flows == 1:
+        unit, scale = style.unit_of(best.goodput_bps)
+        got = _each(_ends(ranked), lambda division: f"{style.number(division.compared[0].goodput_bps / scale)} {unit}")
         return f"One flow uses {link} alone. Its goodput is {got}"
-    alone = len(ranked) == 1
-    lead = (
-        f"{flows} flows share {link}" if alone else f"{_lead(ranked, 'divide')} {link} most evenly among {flows} flows"
-    )
-    index = _each(ranked, lambda division: style.number(division.jain or 0.0))
-    return f"{lead}. Jain's index is {index} (1: equal shares)"
+    return f"{flows} flows share {link}. Jain's index is {_indices(_ends(ranked))} (1: equal shares)"
 
 
-def _each(ranked: list[Division], value: Callable[[Division], str]) -> str:
-    """The numbers of the reported disciplines: `1.2 with FRED, 1.3 with FABA, 5.0 with DropTail`."""
-    return ", ".join(f"{value(division)} with {division.label}" for division in _named(ranked))
+def _link(division: Division) -> str:
+    return "the link" if len(division.parts) == 1 else "the rest of the link"
 
 
-def _named(ranked: list[Division]) -> list[Division]:
-    """The reported disciplines: the leaders, or the leader and the next, and the last."""
-    first = ranked[: min(max(2, len(leaders(ranked))), _MOST_NAMES)]
-    return first if ranked[-1] in first else [*first, ranked[-1]]
+def _indices(named: Sequence[Division]) -> str:
+    return _each(named, lambda division: style.number(division.jain or 0.0))
 
 
-def _lead(ranked: list[Division], verb: str) -> str:
+def _each(named: Sequence[Division], value: Callable[[Division], str]) -> str:
+    """The numbers of disciplines: `1.2 with FRED, 1.3 with FABA, 5.0 with DropTail`."""
+    return ", ".join(f"{value(division)} with {division.label}" for division in named)
+
+
+def _ends(ranked: Sequence[Division]) -> list[Division]:
+    """The first and the last of several disciplines."""
+    return [ranked[0], ranked[-1]] if len(ranked) > 1 else list(ranked)
+
+
+def _listed(best: list[Division], verb: str) -> str:
     """`FABA divides`, `FABA and SFB divide`, `FABA, SFB and 2 more divide`."""
-    names = [division.label for division in leaders(ranked)]
-    if len(names) == 1:
-        return f"{names[0]} {verb}s"
-    if len(names) > _MOST_NAMES:
-        names = [*names[: _MOST_NAMES - 1], f"{len(names) - _MOST_NAMES + 1} more"]
-    return f"{', '.join(names[:-1])} and {names[-1]} {verb}"
+    return f"{_some(best)} {verb}{'s' if len(best) == 1 else ''}"

@@ -41,7 +41,7 @@ def overview(result: Result) -> Figure:
             _values(columns[1], [division.jain for division in ranked], "Jain's index\n(1: all flows equal)", "", 1.0)
         link = first(result)
         waits = f"Queueing delay\nat {link} (p95)" if link else "Queueing delay\n(95th percentile)"
-        _values(columns[-1], [division.queue_delay_ms_p95 for division in ranked], waits, " ms")
+        _values(columns[-1], [division.queue_delay_ms_p95["mean"] for division in ranked], waits, " ms")
         _names(columns[0], ranked)
         heading(figure, sentence(ranked, rate_bps, first(result)), _note(result))
         _legend(figure, ranked[0], classes)

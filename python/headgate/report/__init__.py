@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from headgate import plot
-from headgate.analysis import accuracy
-from headgate.analysis.verdict import verdict
+from headgate.analysis import accuracy, findings, verdict
 from headgate.plot import Picture
 from headgate.report import sections
 from headgate.report.definitions import DEFINITIONS
+from headgate.report.differences import matrices
 from headgate.report.pages import render
 from headgate.results import Result
 
@@ -19,14 +19,16 @@ def write(result: Result, path: Path | str, drawn: dict[str, Picture] | None = N
 
 def page(result: Result, drawn: dict[str, Picture] | None = None) -> str:
     """The page as text."""
+    compared = findings.of(result)
     return render(
         "report/page.html",
         scenario=result.scenario,
         manifest=result.manifest,
-        answer=verdict(result),
+        answer=verdict.of(result, compared),
         pictures=plot.pictures(result, png=False) if drawn is None else drawn,
         alternatives=sections.alternatives(result),
         summary=sections.summary(result),
+        differences=list(matrices(compared)),
         reasons=sections.reasons(result),
         measures=sections.measures(result),
         disciplines=sections.disciplines(result),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
-from headgate.analysis.judge import Judgement, Quantity, above, below
+from headgate.analysis.judge import Quantity, Verdict
 from headgate.analysis.metrics import Bound, Metric, bound, metric
+from headgate.analysis.significance import ALPHA, TTest, holm, paired, seeds_needed
 from headgate.errors import UsageError
 from headgate.results import Result
 from headgate.scenario import Scenario
@@ -41,9 +42,53 @@ class Goal(NamedTuple):
         name = f"{self.metric}{f' ({unit})' if unit else ''}"
         return name[0].upper() + name[1:]
 
-    def better(self, tuned: Quantity, reference: Quantity) -> Judgement:
-        """Whether `tuned` is better than `reference`, by the 95 % interval of the differences seed by seed."""
-        return below(tuned, reference) if self.lower else above(tuned, reference)
+
+class Change(NamedTuple):
+    """A goal's metric with another setting and with the original one, and whether the seeds show a difference.
+
+    The verdict is on "better". With one seed it is inconclusive.
+    """
+
+    goal: Goal
+    now: Quantity
+    was: Quantity
+    test: TTest
+    verdict: Verdict
+
+    @property
+    def shown(self) -> bool:
+        """Whether the seeds show a difference."""
+        return self.verdict is not Verdict.INCONCLUSIVE
+
+    @property
+    def relative(self) -> float:
+        """The change over the original value, which is not 0."""
+        return self.test.mean / abs(self.was.mean)
+
+
+def changes(compared: Iterable[tuple[Goal, Quantity, Quantity]]) -> list[Change]:
+    """Compares each `now` with its `was` in (goal, now, was): paired t tests, corrected for their number (Holm)."""
+    rows = list(compared)
+    tests = [paired(now.per_seed, was.per_seed) for _, now, was in rows]
+    corrected = holm([test.p for test in tests])
+    return [
+        Change(*row, test, _verdict(row[0], test) if p < ALPHA else Verdict.INCONCLUSIVE)
+        for row, test, p in zip(rows, tests, corrected, strict=True)
+    ]
+
+
+def _verdict(goal: Goal, test: TTest) -> Verdict:
+    return Verdict.HOLDS if (test.mean < 0) == goal.lower else Verdict.DIFFERS
+
+
+def more_seeds(of: Iterable[Change], tests: int) -> str:
+    """The seeds that would show the clearest of some changes, among so many `tests`; empty if no number would."""
+    known = [change.test for change in of if change.test.half is not None and change.test.mean]
+    if not known:
+        return ""
+    clearest = max(known, key=lambda test: abs(test.mean) / (test.deviation or float("inf")))
+    needed = seeds_needed(clearest, tests)
+    return f"about {needed} would show one" if needed else "more than 1000 would be needed"
 
 
 class Goals(NamedTuple):

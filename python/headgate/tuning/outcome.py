@@ -14,7 +14,7 @@ from headgate.qdiscs import tc
 from headgate.qdiscs.spec import QdiscSpec, refusal
 from headgate.results import Result
 from headgate.scenario import Scenario
-from headgate.tuning.goals import Goal, Goals
+from headgate.tuning.goals import Goal, Goals, changes
 from headgate.tuning.study import SearchPlan, Trial
 
 HELD_OUT = "held-out"
@@ -30,11 +30,15 @@ quietly = partial(api.run_into, report=False)
 
 
 class ComparedSetting(NamedTuple):
-    """A setting and the original one: every metric of both, one value for each held-out seed."""
+    """A setting and the original one: every metric of both, one value for each held-out seed.
+
+    `verdicts` says for each objective, by its metric, whether the setting is better.
+    """
 
     trial: Trial
     reference: dict[str, Quantity]
     tuned: dict[str, Quantity]
+    verdicts: dict[str, Verdict]
 
     def of(self, metric: Metric) -> tuple[Quantity, Quantity]:
         """A metric of the original setting, and of this setting."""
@@ -42,8 +46,7 @@ class ComparedSetting(NamedTuple):
 
     def better(self, goal: Goal) -> Verdict:
         """The verdict on whether the setting is better by one objective."""
-        was, now = self.of(goal.metric)
-        return goal.better(now, was).verdict
+        return self.verdicts[str(goal.metric)]
 
 
 class SearchOutcome(NamedTuple):
@@ -101,8 +104,22 @@ def compare(
     scenario = plan.scenario.changed(qdiscs=specs, seeds=list(seeds))
     result = runs(folder / HELD_OUT / store.folder_name(scenario), scenario)
     measured = plan.goals.measure_all(result, specs)
-    compared = [ComparedSetting(trial, measured[reference], measured[trial.qdisc]) for trial in chosen]
+    compared = compared_settings(plan.goals, measured[reference], [(trial, measured[trial.qdisc]) for trial in chosen])
     return SearchOutcome(plan, trials, front, compared, result)
+
+
+def compared_settings(
+    goals: Goals, reference: dict[str, Quantity], settings: Sequence[tuple[Trial, dict[str, Quantity]]]
+) -> list[ComparedSetting]:
+    """Compares settings with the original one. All objectives of all settings are one family of tests (Holm)."""
+    rows = [
+        (goal, tuned[str(goal.metric)], reference[str(goal.metric)]) for _, tuned in settings for goal in goals.goals
+    ]
+    verdicts = iter([change.verdict for change in changes(rows)])
+    return [
+        ComparedSetting(trial, reference, tuned, {str(goal.metric): next(verdicts) for goal in goals.goals})
+        for trial, tuned in settings
+    ]
 
 
 def without_ineffective(plan: SearchPlan, trial: Trial, folder: Path, runs: Runs = quietly) -> Trial:

@@ -1,6 +1,6 @@
 """The effect of varied parameters as a table, a sentence for each metric, and a figure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -8,38 +8,39 @@ from rich.table import Table
 from rich.text import Text
 
 from headgate import style
-from headgate.analysis.judge import Verdict
 from headgate.experiment.show import STYLES
 from headgate.plot.panels import heading, new_figure
 from headgate.terminal import layout
-from headgate.tuning.goals import Goal
+from headgate.tuning.goals import Change, Goal, changes, more_seeds
 from headgate.tuning.sensitivity import Sensitivity, VariedValue
 from headgate.tuning.show import change, seeds
 from headgate.tuning.space import RangeAxis
 
 
 def table(result: Sensitivity) -> Table:
-    """A row for each value, a column for each metric with its significant change."""
-    goals = result.goals.goals
+    """A row for each value, a column for each metric with its change where the seeds show one."""
+    goals, shown = result.goals.goals, shown_changes(result)
     rows = [
-        layout.Variation(value.name, value.text, value.chosen, [_cell(result, value, goal) for goal in goals])
+        layout.Variation(value.name, value.text, value.chosen, [_cell(value, goal, shown) for goal in goals])
         for value in result.values
     ]
     title = f"{result.scenario.name}: parameters of {result.base}, varied one at a time"
-    caption = f"{seeds(result.scenario.seeds)}; significant changes (95 %, seed by seed)"
+    count = len(result.scenario.seeds)
+    tests = f"changes that {count} seeds show (paired t, Holm over {len(shown)} changes)"
+    caption = f"{seeds(result.scenario.seeds)}; {tests if count > 1 else 'one seed shows no change'}"
     return layout.variations(title, [str(goal.metric) for goal in goals], rows, chosen="was", caption=caption)
 
 
 def sentences(result: Sensitivity) -> Iterator[str]:
-    """For each metric the parameters with a significant effect, the largest first; then invalid values."""
+    """For each metric the parameters with an effect that the seeds show, the largest first; then invalid values."""
+    shown = shown_changes(result)
     for goal in result.goals.goals:
-        steps = {
-            axis.name: max(map(abs, _significant_changes(result, axis.name, goal)), default=0.0) for axis in result.axes
-        }
+        steps = {axis.name: _largest(shown, axis.name, goal) for axis in result.axes}
         moving = sorted((name for name, step in steps.items() if step), key=lambda name: -steps[name])
         name = str(goal.metric)
         parameters = ", ".join(f"{each} (by up to {style.number(100 * steps[each], 2)} %)" for each in moving)
-        yield f"{name[0].upper()}{name[1:]}: depends on {parameters or 'none of the parameters'}."
+        depends = f"depends on {parameters}" if moving else _none_shown(result, shown, goal)
+        yield f"{name[0].upper()}{name[1:]}: {depends}."
     for value in result.values:
         if value.refused:
             yield f"{value.name}={value.text} is invalid: {value.refused}."
@@ -82,22 +83,37 @@ def _panel(panel: Axes, result: Sensitivity, name: str, goal: Goal, *, number: b
     panel.set_xlabel(name)
 
 
-def _cell(result: Sensitivity, value: VariedValue, goal: Goal) -> Text:
+def shown_changes(result: Sensitivity) -> dict[tuple[str, str, str], Change]:
+    """The changes of all metrics by parameter, value and metric, without the original value: one family of tests."""
+    varied = [value for value in result.values if value.measured and not value.chosen]
+    rows = [(value, goal) for value in varied for goal in result.goals.goals]
+    names = [(value.name, value.text, str(goal.metric)) for value, goal in rows]
+    compared = [(goal, value.measured[str(goal.metric)], result.reference[str(goal.metric)]) for value, goal in rows]
+    return dict(zip(names, changes(compared), strict=True))
+
+
+def _none_shown(result: Sensitivity, shown: Mapping[tuple[str, str, str], Change], goal: Goal) -> str:
+    """That no parameter is shown to change a metric, and the seeds that would show one."""
+    mine = [each for each in shown.values() if each.goal == goal]
+    count = len(result.scenario.seeds)
+    if all(each.now == each.was for each in mine):
+        return "depends on none of the parameters"
+    more = more_seeds(mine, len(shown))
+    with_seeds = f"{count} seeds" if count > 1 else "one seed"
+    return f"no parameter is shown to change it with {with_seeds}{f'; {more}' if more else ''}"
+
+
+def _cell(value: VariedValue, goal: Goal, shown: Mapping[tuple[str, str, str], Change]) -> Text:
     if value.refused:
-        return Text("invalid" if goal is result.goals.goals[0] else "", style="dim")
-    now, was = value.measured[str(goal.metric)], result.reference[str(goal.metric)]
-    verdict = goal.better(now, was).verdict
-    cell = Text(goal.metric.show(now))
-    if not value.chosen and verdict is not Verdict.INCONCLUSIVE and now != was:
-        cell.append(f"  {change(now, was)}", style=STYLES[verdict])
+        return Text("invalid", style="dim")
+    cell = Text(goal.metric.show(value.measured[str(goal.metric)]))
+    step = shown.get((value.name, value.text, str(goal.metric)))
+    if step is not None and step.shown:
+        cell.append(f"  {change(step.now, step.was)}", style=STYLES[step.verdict])
     return cell
 
 
-def _significant_changes(result: Sensitivity, name: str, goal: Goal) -> Iterator[float]:
-    """The significant relative changes of a metric, one for each value of a parameter that has one."""
-    was = result.reference[str(goal.metric)]
-    for value in result.values:
-        if value.name == name and value.measured and was.mean:
-            now = value.measured[str(goal.metric)]
-            if goal.better(now, was).verdict is not Verdict.INCONCLUSIVE and now != was:
-                yield (now - was).mean / abs(was.mean)
+def _largest(shown: Mapping[tuple[str, str, str], Change], name: str, goal: Goal) -> float:
+    """The largest relative change of a metric that is shown for a parameter; 0 if there is none."""
+    mine = [each for key, each in shown.items() if key[0] == name and each.goal == goal]
+    return max((abs(each.relative) for each in mine if each.shown and each.was.mean), default=0.0)

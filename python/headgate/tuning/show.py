@@ -14,6 +14,8 @@ from headgate.experiment.show import STYLES
 from headgate.qdiscs import tc
 from headgate.qdiscs.spec import QdiscSpec
 from headgate.terminal import layout
+from headgate.tuning.goals import Goal, more_seeds
+from headgate.tuning.goals import changes as changed
 from headgate.tuning.outcome import ComparedSetting, SearchOutcome, nearest
 
 #: Words for a comparison with the original setting.
@@ -80,7 +82,7 @@ def comparison(outcome: SearchOutcome, each: ComparedSetting) -> Table:
 
 
 def front(outcome: SearchOutcome) -> Table:
-    """A row for the original setting and for each setting of a front, on held-out seeds, with significant changes."""
+    """A row for the original setting and for each setting of a front, on held-out seeds, with changes."""
     goals = outcome.plan.goals
     drawn = _table(f"{seeds(outcome.held_out_seeds)}, held out", "", *map(str, goals.metrics))
     first = outcome.compared[0].reference
@@ -118,10 +120,17 @@ def sentence(outcome: SearchOutcome, each: ComparedSetting) -> str:
     for goal in outcome.plan.goals.goals:
         was, now = each.of(goal.metric)
         if each.better(goal) is Verdict.INCONCLUSIVE:
-            changes.append(f"{goal.metric}: difference not significant")
+            changes.append(f"{goal.metric}: no difference shown{_enough(outcome, was, now, goal)}")
         else:
             changes.append(f"{goal.metric} {change(now, was)}, from {goal.metric.show(was)} to {goal.metric.show(now)}")
     return f"With {difference(base, each)}: {'; '.join(changes)} ({len(outcome.held_out_seeds)} held-out seeds)."
+
+
+def _enough(outcome: SearchOutcome, was: Quantity, now: Quantity, goal: Goal) -> str:
+    """The held-out seeds that would show the difference, as a clause."""
+    tests = len(outcome.compared) * len(outcome.plan.goals.goals)
+    more = more_seeds(changed([(goal, now, was)]), tests)
+    return f", {more}" if more else ""
 
 
 def change(now: Quantity, was: Quantity) -> str:
@@ -130,8 +139,7 @@ def change(now: Quantity, was: Quantity) -> str:
     if not was.mean:
         return "up from 0" if step.mean > 0 else "unchanged"
     part, half = 100 * step.mean / abs(was.mean), 100 * step.half / abs(was.mean)
-    spread = f" ± {style.number(half, 2)}" if half else ""
-    return f"{'down' if part < 0 else 'up'} {style.number(abs(part))}{spread} %"
+    return f"{'down' if part < 0 else 'up'} {style.estimated(abs(part), half)} %"
 
 
 def difference(base: QdiscSpec, each: ComparedSetting) -> str:

@@ -1,0 +1,128 @@
+"""Statements on differences: what seeds show, how often a false best is claimed, and how often a real one is found."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+
+from headgate.analysis.pairs import ComparedPairs
+from headgate.analysis.significance import MOST_SEEDS, holm, paired, seeds_needed, t_test, unpaired
+
+#: Made-up results of each kind.
+RESULTS = 1000
+#: Disciplines and seeds of made-up results.
+SIZES = list(product((3, 7), (2, 5, 20)))
+
+
+def made_up(rng: np.random.Generator, qdiscs: int, seeds: int, ahead: float = 0.0) -> ComparedPairs:
+    """Disciplines with a common part in each seed; the first is `ahead` deviations less than the others."""
+    values = rng.normal(size=(qdiscs, seeds)) + 3 * rng.normal(size=seeds)
+    values[0] -= ahead
+    return ComparedPairs({"delay": {f"D{number}": list(row) for number, row in enumerate(values)}})
+
+
+def test_students_t_of_a_table():
+    # The differences 1, 2, 3: mean 2, deviation 1, t = 2 sqrt(3) = 3.464 with 2 degrees of freedom: p = 0.0742.
+    test = paired([2.0, 4.0, 6.0], [1.0, 2.0, 3.0])
+    assert (test.mean, test.runs) == (2.0, 3)
+    assert test.half == pytest.approx(4.302653 / math.sqrt(3), rel=1e-6)
+    assert test.p == pytest.approx(0.07418, abs=1e-5)
+    assert test.p_above == pytest.approx(test.p / 2)
+
+
+def test_one_seed_shows_nothing_and_has_no_interval():
+    test = paired([1.0], [100.0])
+    assert (test.half, test.p) == (None, 1.0)
+    one = ComparedPairs({"delay": {"a": [1.0], "b": [100.0]}})
+    assert one.best("delay") is None
+    assert one.leaders("delay") == ["a", "b"]
+    assert one.needed("delay") is None
+
+
+def test_equal_values_differ_in_no_way_and_equal_differences_in_every_way():
+    assert paired([0.3, 0.3], [0.1 * 3, 0.1 * 3]).p == 1.0
+    assert paired([1.0, 2.0], [2.0, 3.0]).p == 0.0
+    assert t_test([]).runs == 0
+
+
+def test_seeds_without_a_value_are_left_out():
+    assert paired([1.0, math.nan, 3.0], [0.0, 9.0, 1.0]).runs == 2
+
+
+def test_independent_runs_are_compared_by_welch():
+    # Equal variances of 1 and three runs each: 4 degrees of freedom, of which Student's t is 2.776445.
+    test = unpaired([5.0, 6.0, 7.0], [1.0, 2.0, 3.0])
+    assert test.half == pytest.approx(2.776445 * math.sqrt(2 / 3), rel=1e-6)
+    assert test.p_above < 0.01
+
+
+def test_holm_multiplies_the_least_by_all_and_never_falls():
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert holm([0.5, 0.9]) == [1.0, 1.0]
+
+
+def test_the_best_is_named_only_if_it_differs_from_every_other():
+    near = ComparedPairs({"delay": {"a": [1.0, 1.1, 0.9], "b": [1.0, 0.9, 1.3], "c": [9.0, 9.2, 9.1]}})
+    assert near.best("delay") is None
+    assert near.leaders("delay") == ["a", "b"]
+    assert near.pair("delay", "c", "a").test.mean == pytest.approx(8.1)
+    far = ComparedPairs({"delay": {"a": [1.0, 1.1, 0.9], "b": [5.0, 5.1, 5.3], "c": [9.0, 9.2, 9.1]}})
+    assert far.best("delay") == "a"
+
+
+@pytest.mark.parametrize(("qdiscs", "seeds"), SIZES)
+def test_a_best_that_does_not_exist_is_claimed_in_at_most_five_percent_of_made_up_results(qdiscs: int, seeds: int):
+    rng = np.random.default_rng([qdiscs, seeds])
+    results = [made_up(rng, qdiscs, seeds) for _ in range(RESULTS)]
+    assert sum(each.best("delay") is not None for each in results) <= 0.05 * RESULTS
+    # The whole family errs at 5 %: three deviations of a binomial count above that.
+    any_pair = sum(any(pair.shown for pair in each.all) for each in results)
+    assert any_pair <= 50 + 3 * math.sqrt(RESULTS * 0.05 * 0.95)
+
+
+def test_two_equal_disciplines_are_told_apart_in_five_percent_of_results():
+    rng = np.random.default_rng(2)
+    claims = sum(made_up(rng, 2, 5).best("delay") is not None for _ in range(RESULTS))
+    assert abs(claims - 50) <= 3 * math.sqrt(RESULTS * 0.05 * 0.95)
+
+
+def test_a_best_that_exists_is_found(capsys: pytest.CaptureFixture[str]):
+    """The power: the share of results in which the first of three disciplines is named best, by its lead and seeds."""
+    rng = np.random.default_rng(3)
+    power = {
+        (lead, seeds): np.mean([made_up(rng, 3, seeds, lead).best("delay") == "D0" for _ in range(300)])
+        for lead in (1, 2, 5, 20)
+        for seeds in (2, 5, 20)
+    }
+    with capsys.disabled():
+        print("\npower, by lead in deviations of a seed: " + "; ".join(
+            f"{lead}: " + ", ".join(f"{power[lead, seeds]:.0%} with {seeds} seeds" for seeds in (2, 5, 20))
+            for lead in (1, 2, 5, 20)
+        ))  # fmt: skip
+    for lead in (1, 2, 5, 20):
+        assert power[lead, 2] <= power[lead, 5] <= power[lead, 20]
+    assert power[2, 20] > 0.95
+    assert power[5, 5] > 0.95
+
+
+@pytest.mark.parametrize("effect", [0.4, 1.0, 2.5])
+def test_the_seeds_that_would_show_a_difference_show_it_four_times_of_five(effect: float):
+    values = [-1.0, 1.0]
+    deviation = math.sqrt(2)
+    test = t_test([effect * deviation + value for value in values])
+    needed = seeds_needed(test, 1)
+    assert needed is not None
+    rng = np.random.default_rng(4)
+    found = np.mean([t_test(list(rng.normal(effect, 1.0, needed))).p < 0.05 for _ in range(1000)])
+    # Whole seeds and a t in place of a noncentral t: never less than 80 % by more than chance, at most 8 % more.
+    assert 0.8 - 3 * math.sqrt(0.16 / 1000) <= found <= 0.93
+
+
+def test_more_tests_need_more_seeds_and_no_difference_needs_too_many():
+    test = t_test([0.5, 1.5, 1.0, 3.0])
+    alone, among_many = seeds_needed(test, 1), seeds_needed(test, 21)
+    assert alone is not None
+    assert among_many is not None
+    assert alone < among_many < MOST_SEEDS
+    assert seeds_needed(t_test([-1.0, 1.001]), 1) is None
