@@ -285,13 +285,13 @@ def _show(result: Result) -> None:
     """Prints the table, the verdict, and the paths of the result's files."""
     from headgate.analysis import accuracy, findings, verdict
     from headgate.files import store
-    from headgate.terminal import pairs, table
+    from headgate.terminal import columns, pairs, table
 
     out = console()
-    rows = table.rows(result)
-    out.print(table.table(result, rows))
-    if table.several(rows):
-        out.print(table.links(rows))
+    rows = columns.rows(result)
+    out.print(table.table(result, rows, out.width))
+    if columns.several(rows):
+        out.print(table.links(rows, out.width))
     compared = findings.of(result)
     out.print(f"{verdict.of(result, compared)}.\n", style="bold")
     if (shown := pairs.pairs(compared)) is not None:

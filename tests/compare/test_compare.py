@@ -139,7 +139,7 @@ def test_the_command_prints_tables_and_writes_a_page(command: Command, tmp_path:
     folders = [ran(tmp_path, seeds=seeds).path for seeds in (1, 2)]
     done = command("compare", *folders)
     assert done.returncode == 0
-    for text in ("tcp: 3 TCP flows", "cbr: 1 UDP flow", "the link, 2 Mbit/s", "With one seed, the significance"):
+    for text in ("tcp: 3 TCP flows", "cbr: 1 UDP flow", "the link, 2 Mbit/s", "With one seed, no difference is shown"):
         assert text in done.stdout
     written = Path(done.stdout.splitlines()[-1].removeprefix("page").strip())
     assert {file.name for file in written.parent.iterdir()} == {"report.html", "sides.svg", "sides.png"}
@@ -240,3 +240,18 @@ def test_notes_on_a_live_result_count_marks_at_receivers(in_memory):
     assert "In live, 32 of the 34 packets marked by the link arrived at receivers with the mark." in words.notes(
         comparison
     )
+
+
+def test_two_simulations_of_the_same_seeds_are_compared_seed_by_seed_and_corrected_for_their_number():
+    """Seeds differ by 10, pairs by 1: Welch's test sees nothing, the paired one does."""
+    one, other = Quantity((1.0, 11.0, 21.0)), Quantity((2.0, 12.1, 21.9))
+    assert gap(one, other, pairs=True).verdict == "differs"
+    assert gap(one, other).verdict == "inconclusive"
+    first, second = ran(seeds=3), ran(seeds=3, set=["link.limit=20p"])
+    comparison = compare(first, second, ["link"])
+    alone = [gap(*row.values, pairs=True) for row in comparison.rows]
+    pairs = [(row.gap, each) for row, each in zip(comparison.rows, alone, strict=True) if each is not None]
+    assert all(corrected.p >= each.p for corrected, each in pairs)
+    least = min(pairs, key=lambda pair: pair[1].p)
+    assert least[0].p == pytest.approx(min(1.0, len(pairs) * least[1].p))
+    assert f"Holm over {len(pairs)} differences" in " ".join(words.notes(comparison))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -49,7 +50,7 @@ class Scenario:
 
     def to_toml(self) -> str:
         """Enough to look like a scenario."""
-        return f'name = "{self.name}"\nrate = "{self.rate_bps / 1e6:g}Mbit/s"\n'
+        return f'name = {json.dumps(self.name)}\nrate = "{self.rate_bps / 1e6:g}Mbit/s"\n'
 
 
 class Result:

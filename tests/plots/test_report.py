@@ -14,7 +14,7 @@ from headgate.analysis.verdict import verdict
 from headgate.report import sections
 from headgate.report.sections import measures
 from headgate.scenario import Group
-from headgate.terminal import table as terminal
+from headgate.terminal import columns as terminal
 
 VOID = {"meta", "img", "br", "link", "input"}
 
@@ -127,9 +127,9 @@ def test_the_summary_is_the_table_of_the_terminal(ordinary, page):
     for column in terminal.columns(result.scenario, rows):
         assert " ".join(column.title.split()) in cells
         for row in rows:
-            measured = column.estimate(row)
-            assert column.show(measured["mean"]) in cells
-            assert f"± {column.show(measured['high'] - measured['mean'])}" in cells
+            shown = column.show(column.estimate(row))
+            assert shown.mean in cells
+            assert f"± {shown.margin}" in cells
 
 
 def test_with_one_seed_there_is_no_spread(make, drawn):
@@ -161,9 +161,14 @@ def test_measures_without_a_value_have_no_column(make):
     assert "Start-up ms" not in measures(make(idle=True))[0].head
 
 
-def test_the_best_value_of_a_column_is_highlighted(ordinary, page):
-    best = min(row.entry["bottleneck"]["queue_delay_ms"]["p95"]["mean"] for row in terminal.rows(ordinary))
-    assert f"<strong>{best:.1f}</strong>" in page
+def test_a_value_is_highlighted_only_if_another_is_shown_to_be_worse(ordinary, page, make, drawn):
+    rows = terminal.rows(ordinary)
+    column = next(each for each in terminal.columns(ordinary.scenario, rows) if "tcp" in each.title)
+    (best,) = column.best(rows)
+    assert f"<strong>{column.show(column.estimate(rows[best])).mean}</strong>" in page
+    one = make(seeds=[3])
+    assert not any(column.best(terminal.rows(one)) for column in terminal.columns(one.scenario, terminal.rows(one)))
+    assert "<strong>" not in report.page(one, drawn).split("In numbers")[1].split("</section>")[0]
 
 
 def test_the_settings_are_the_defaults_with_changes_of_the_scenario():

@@ -93,8 +93,9 @@ class Quantity(NamedTuple):
         """The mean with about `digits` significant digits, and its margin of error."""
         if not math.isfinite(self.mean):
             return style.MISSING
-        margin = style.number(self.half, 2)
-        return style.number(self.mean, digits) + (f" ± {margin}" if margin.strip("0.") else "")
+        # Margins that six decimals do not show are left out.
+        margin = f" ± {style.number(self.half, 2)}" if self.half >= 0.5e-6 else ""
+        return style.number(self.mean, digits) + margin
 
 
 def below(a: Quantity, b: Quantity | float, *, times: float = 1.0) -> Judgement:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from headgate.analysis.judge import Quantity
 from headgate.analysis.links import LinkDirection, compared
 from headgate.analysis.metrics.catalogue import OF_FLOWS, OF_LINK, Measure
-from headgate.analysis.spread import student_t
+from headgate.analysis.significance import ALPHA, holm, paired, unpaired
 from headgate.analysis.summary import summarize
 from headgate.compare.agree import Difference, agree, common
 from headgate.results import Result
@@ -51,18 +51,19 @@ OF_FURTHER = OF_BOTTLENECK[1:]
 class Gap(NamedTuple):
     """The second result's mean minus the first's, with its margin of error; None without an interval.
 
-    The runs of both count as independent (Welch, Biometrika 34, 1947): at most the start times of flows share random
-    numbers. `relative` is the difference over the first's mean; None where that is 0.
+    `relative` is the difference over the first's mean; None where that is 0. `p` is the p-value of the difference,
+    corrected for the number of all differences of a comparison.
     """
 
     mean: float
     half: float | None
     relative: float | None
+    p: float
 
     @property
     def verdict(self) -> str:
-        """`differs` if the interval does not reach 0, else `inconclusive`: with one seed there is no interval."""
-        return "differs" if self.half is not None and abs(self.mean) > self.half else "inconclusive"
+        """`differs` if the seeds show it, else `inconclusive`: one seed shows no difference."""
+        return "differs" if self.p < ALPHA else "inconclusive"
 
 
 class MeasuredPair(NamedTuple):
@@ -72,11 +73,8 @@ class MeasuredPair(NamedTuple):
     of: str
     measure: ComparedMeasure
     values: tuple[Quantity, Quantity]
-
-    @property
-    def gap(self) -> Gap | None:
-        """The difference; None if a result has no value."""
-        return gap(*self.values)
+    gap: Gap | None
+    """The difference; None if a result has no value."""
 
 
 class Comparison(NamedTuple):
@@ -133,7 +131,27 @@ def compare(one: Result, other: Result, allow: Iterable[str] = ()) -> Comparison
     qdiscs = common(one.scenario, other.scenario)
     entries = [{entry["qdisc"]: entry for entry in summarize(result)} for result in (one, other)]
     rows = [row for qdisc in qdiscs for row in _rows(qdisc, (entries[0][qdisc], entries[1][qdisc]))]
-    return Comparison((one, other), names(one, other), allowed_differences, qdiscs, rows)
+    judged = _judged(rows, pairs=_in_pairs(one, other))
+    return Comparison((one, other), names(one, other), allowed_differences, qdiscs, judged)
+
+
+def _in_pairs(one: Result, other: Result) -> bool:
+    """Whether runs of one seed are compared: two simulations with the same seeds share their random streams.
+
+    Runs on real packets count as independent of others with their seed.
+    """
+    both_simulated = all(result.manifest.get("world", "sim") == "sim" for result in (one, other))
+    return both_simulated and one.scenario.seeds == other.scenario.seeds
+
+
+def _judged(rows: list[MeasuredPair], *, pairs: bool) -> list[MeasuredPair]:
+    """The rows with their differences, whose p-values are corrected for their number (Holm)."""
+    gaps = [gap(*row.values, pairs=pairs) for row in rows]
+    corrected = iter(holm([each.p for each in gaps if each is not None]))
+    return [
+        row._replace(gap=None if each is None else each._replace(p=next(corrected)))
+        for row, each in zip(rows, gaps, strict=True)
+    ]
 
 
 def name_of(direction: LinkDirection) -> str:
@@ -147,42 +165,25 @@ def names(one: Result, other: Result) -> tuple[str, str]:
     return ("A", "B") if first == second else (first, second)
 
 
-def gap(one: Quantity, other: Quantity) -> Gap | None:
-    """The difference of two quantities; None if one has no value."""
+def gap(one: Quantity, other: Quantity, *, pairs: bool = False) -> Gap | None:
+    """The difference of two quantities, seed by seed with `pairs`; None if one has no value."""
     mean = other.mean - one.mean
     if not math.isfinite(mean):
         return None
-    return Gap(mean, _half(one, other), mean / one.mean if one.mean else None)
-
-
-def _half(one: Quantity, other: Quantity) -> float | None:
-    """The margin of error of the difference of two means (Welch); degrees of freedom are rounded down."""
-    each = [[value for value in quantity.per_seed if math.isfinite(value)] for quantity in (one, other)]
-    if min(map(len, each)) < 2:
-        return None
-    parts = [_variance(values) / len(values) for values in each]
-    whole = math.fsum(parts)
-    if whole == 0:
-        return 0.0
-    freedom = whole**2 / math.fsum(part**2 / (len(values) - 1) for part, values in zip(parts, each, strict=True))
-    return student_t(max(1, math.floor(freedom))) * math.sqrt(whole)
-
-
-def _variance(values: list[float]) -> float:
-    mean = math.fsum(values) / len(values)
-    return math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
+    test = (paired if pairs else unpaired)(other.per_seed, one.per_seed)
+    return Gap(mean, test.half, mean / one.mean if one.mean else None, test.p)
 
 
 def _rows(qdisc: str, entries: tuple[dict[str, Any], dict[str, Any]]) -> Iterator[MeasuredPair]:
     for groups in zip(*(entry["groups"] for entry in entries), strict=True):
         for measure in OF_GROUP:
             one, other = (_of_group(group, measure) for group in groups)
-            yield MeasuredPair(qdisc, groups[0]["name"], measure, (one, other))
+            yield MeasuredPair(qdisc, groups[0]["name"], measure, (one, other), None)
     for number, links in enumerate(zip(*(entry["links"] for entry in entries), strict=True)):
         of = name_of(LinkDirection(links[0]["link"], links[0]["direction"])) if number else LINK
         for measure in OF_FURTHER if number else OF_BOTTLENECK:
             one, other = (_of_link(entry, link["figures"], measure) for entry, link in zip(entries, links, strict=True))
-            yield MeasuredPair(qdisc, of, measure, (one, other))
+            yield MeasuredPair(qdisc, of, measure, (one, other), None)
 
 
 def _of_group(group: dict[str, Any], measure: ComparedMeasure) -> Quantity:
@@ -208,5 +209,9 @@ def _entry(row: MeasuredPair) -> dict[str, Any]:
         "measure": row.measure.name,
         "unit": row.measure.measure.units.value.name,
         "values": [{key: each for key, each in value.document().items() if key != "half"} for value in row.values],
-        "gap": None if difference is None else {**difference._asdict(), "verdict": difference.verdict},
+        "gap": None if difference is None else _difference(difference),
     }
+
+
+def _difference(gap: Gap) -> dict[str, Any]:
+    return {"mean": gap.mean, "half": gap.half, "relative": gap.relative, "verdict": gap.verdict}

@@ -26,7 +26,7 @@ from headgate.units import Units
 #: A goodput counts as equal if it differs from the first result's by at most this share of it.
 CLOSE = 0.15
 
-#: Marks a significant difference: its 95 % interval excludes 0.
+#: Marks a difference that the seeds show.
 DIFFERS = "*"
 
 
@@ -81,16 +81,20 @@ def columns(comparison: Comparison, of: str) -> list[ComparisonColumn]:
 
 
 def sentence(comparison: Comparison) -> str:
-    """States how many goodputs agree, and the largest difference."""
+    """States how many goodputs agree, and the largest and the smallest difference."""
     one, other = comparison.names
     rows = [(abs(difference.relative), row) for row in comparison.rows if row.measure == GOODPUT
             and (difference := row.gap) is not None and difference.relative is not None]  # fmt: skip
     if not rows:
         return f"No group got goodput in {one}"
     near = sum(part <= CLOSE for part, _ in rows)
-    widest, row = max(rows, key=lambda each: each[0])
-    label = style.looks(comparison.qdiscs)[row.qdisc].label
-    apart = f"{widest * 100:.0f} %, for “{row.of}” with {label}"
+    looks = style.looks(comparison.qdiscs)
+    (close, nearest), (far, widest) = (end(rows, key=lambda each: each[0]) for end in (min, max))
+    apart = f"{far * 100:.0f} %, for “{widest.of}” with {looks[widest.qdisc].label}"
+    if len(rows) > 1:
+        apart += (
+            f"; the smallest is {style.number(close * 100, 2)} %, for “{nearest.of}” with {looks[nearest.qdisc].label}"
+        )
     where = "for all groups and disciplines" if near == len(rows) else f"in {near} of {len(rows)} cases"
     return f"Goodput in {other} is within {CLOSE * 100:.0f} % of {one} {where}. The largest difference is {apart}"
 
@@ -129,15 +133,21 @@ def notes(comparison: Comparison) -> list[str]:
     left = [qdisc for result in results for qdisc in result.scenario.qdiscs if qdisc not in comparison.qdiscs]
     all_notes = [
         ", ".join(f"{each} in {name}" for each, name in zip(seeds, comparison.names, strict=True)) + ".",
-        f"Differences ± margin of error (95 %); {DIFFERS} significant."
-        if min(counts) > 1
-        else "With one seed, the significance of a difference is unknown.",
+        _tests(comparison) if min(counts) > 1 else "With one seed, no difference is shown: it may be chance.",
         "Differences of goodput, delay and queue length are in % of the first result.",
         *map(_marks, results, comparison.names),
         f"Left out, as only one result has it: {', '.join(left)}." if left else "",
         *(f"The scenarios differ in {difference}." for difference in comparison.differences),
     ]
     return [note for note in all_notes if note]
+
+
+def _tests(comparison: Comparison) -> str:
+    """How differences are tested."""
+    number = sum(row.gap is not None for row in comparison.rows)
+    return (
+        f"Differences ± margin of error (95 %); {DIFFERS} shown by the seeds (t tests, Holm over {number} differences)."
+    )
 
 
 def _marks(result: Result, name: str) -> str:

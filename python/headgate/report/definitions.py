@@ -25,8 +25,8 @@ _GENERAL = (
     (
         "Shown, least, most fairly",
         "Disciplines are compared in pairs, seed by seed (paired t test). The p-values of all pairs are corrected for "
-        "their number (Holm), so that a report without real differences shows one in at most 5 % of cases. A discipline "
-        "is called best only if it is shown to differ from every other one. One seed shows no difference.",
+        "their number (Holm): a report without real differences shows one in at most 5 % of cases. A discipline is "
+        "called best only if it is shown to differ from every other one. One seed shows no difference.",
     ),
     (
         "Jain's index",

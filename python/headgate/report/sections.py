@@ -1,6 +1,6 @@
 """The sections of the report page as values for its template."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from operator import getitem
 from typing import Any, NamedTuple, Self
@@ -15,27 +15,24 @@ from headgate.analysis.links import LinkDirection
 from headgate.analysis.metrics.catalogue import FLOWS, LINK, Measure
 from headgate.analysis.spread import Estimate
 from headgate.results import Result
-from headgate.terminal import table as terminal
+from headgate.terminal import columns as terminal
 from headgate.units import Units
-
-Show = Callable[[float], str]
 
 
 class PageCell(NamedTuple):
-    """A number as text, its margin of error with several seeds, and whether it is the best of its column."""
+    """A number as text, its margin of error with several seeds, and whether it is set in bold."""
 
     shown: str
     margin: str = ""
-    best: bool = False
+    bold: bool = False
 
     @classmethod
-    def of(cls, estimate: Estimate, show: Show, show_margin: Show | None = None, best: str | None = None) -> Self:
-        """The cell of an estimate; `best` is the text of the column's best number."""
+    def of(cls, estimate: Estimate, scale: float = 1.0) -> Self:
+        """The cell of an estimate; its numbers are multiplied by `scale`."""
         mean, high = estimate["mean"], estimate["high"]
         if mean is None or high is None:
             return cls(style.MISSING)
-        margin = (show_margin or show)(high - mean) if len(estimate["per_seed"]) > 1 else ""
-        return cls(show(mean), margin, show(mean) == best)
+        return cls(*style.estimated(mean * scale, (high - mean) * scale))
 
 
 class PageTable(NamedTuple):
@@ -90,12 +87,13 @@ def _table(caption: str, columns: list[terminal.ResultColumn], found_rows: list[
     names = [look.label for look in style.looks([row.entry["qdisc"] for row in found_rows]).values()]
     head = ["Discipline", *(" ".join(column.title.split()) for column in columns)]
     rows = [(name, list(cells)) for name, *cells in zip(names, *shown, strict=True)]
-    return PageTable(f"{caption} Bold: best of the column.", head, rows)
+    return PageTable(f"{caption} Bold: no other is shown to be better.", head, rows)
 
 
 def _column(column: terminal.ResultColumn, rows: list[terminal.DisciplineRow]) -> list[PageCell]:
-    best = terminal.best_shown(column, rows)
-    return [PageCell.of(column.estimate(row), column.show, best=best) for row in rows]
+    best = column.best(rows)
+    shown = [column.show(column.estimate(row)) for row in rows]
+    return [PageCell(*cell, number in best) for number, cell in enumerate(shown)]
 
 
 class ReasonTable(NamedTuple):
@@ -248,4 +246,4 @@ def _measured(
 
 
 def _cell(measured: Estimate, scale: float) -> PageCell:
-    return PageCell.of(measured, lambda mean: style.number(mean * scale), lambda half: style.number(half * scale, 2))
+    return PageCell.of(measured, scale)

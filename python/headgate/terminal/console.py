@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from headgate.terminal.loading import Loading
 if TYPE_CHECKING:
     from rich.console import Console
 
-#: Line width where output goes to a file or a pipe.
+#: Line width where output goes to a file or a pipe, unless the environment has `COLUMNS`.
 WIDTH = 120
 
 BAD_INPUT = 2
@@ -31,7 +32,13 @@ def console(*, stderr: bool = False) -> Console:
     from rich.console import Console
 
     stream = sys.stderr if stderr else sys.stdout
-    return Console(file=stream, width=None if stream.isatty() else WIDTH, highlight=False, soft_wrap=False)
+    return Console(file=stream, width=None if stream.isatty() else _piped_width(), highlight=False, soft_wrap=False)
+
+
+def _piped_width() -> int:
+    """The line width of a file or a pipe."""
+    columns = os.environ.get("COLUMNS", "")
+    return int(columns) if columns.isdecimal() and int(columns) > 0 else WIDTH
 
 
 def _show_warning(

@@ -1,6 +1,8 @@
-"""The result table in the terminal: a row for each discipline, best values marked."""
+"""The result table in the terminal: a row for each discipline, best values marked.
 
-from collections.abc import Callable, Iterable
+Where the terminal is narrow, columns are left out, the least important first, and named below the table.
+"""
+
 from typing import Any, NamedTuple
 
 from rich.console import Group
@@ -9,179 +11,99 @@ from rich.text import Text
 
 from headgate import scenario as scenarios
 from headgate import style
-from headgate.analysis.links import LinkDirection, first
-from headgate.analysis.spread import Estimate, estimate
-from headgate.analysis.summary import by_kind, summarize
+from headgate.analysis.links import first
 from headgate.results import Result
 from headgate.scenario import RunWorld, Scenario
 from headgate.terminal import layout
+from headgate.terminal.columns import KINDS, DisciplineRow, ResultColumn, by_link, columns, link_columns
 
-#: Marks the best value of a column, for terminals without color.
+#: Marks the best values of a column, for terminals without color.
 BEST = "*"
-
-KINDS = {"tcp": "TCP", "udp": "UDP"}
-
-
-class DisciplineRow(NamedTuple):
-    """One discipline: its entry of the summary, and the totals of its TCP and UDP flows."""
-
-    entry: dict[str, Any]
-    kinds: dict[str, dict[str, Any]]
+#: Letters between two columns, and at both edges of a table.
+_GAP, _EDGES = 3, 2
 
 
-class ResultColumn(NamedTuple):
-    """One column: its title, its value in a row, the factor and digits of its numbers, and which value is best."""
-
-    title: str
-    estimate: Callable[[DisciplineRow], Estimate]
-    scale: float
-    digits: int
-    best: Callable[[float], float] | None = None
-
-    def show(self, value: float) -> str:
-        """A mean or a margin of error as printed; from 100 on with one digit less."""
-        scaled = value * self.scale
-        return f"{scaled:.{self.digits - (abs(scaled) >= 99.95 and self.digits > 0)}f}"
-
-
-def rows(result: Result) -> list[DisciplineRow]:
-    """One row for each discipline."""
-    return [DisciplineRow(entry, kinds) for entry, kinds in zip(summarize(result), by_kind(result), strict=True)]
-
-
-def table(result: Result, rows: list[DisciplineRow]) -> Group:
-    """The table of a result, below a line about the scenario. It fits 120 columns."""
+def table(result: Result, rows: list[DisciplineRow], width: int) -> Group:
+    """The table of a result, below a line about the scenario, in at most `width` letters if its names allow that."""
     listed = columns(result.scenario, rows)
-    drawn = _table("discipline", listed, caption=_caption(result.scenario, alone=not several(rows)))
-    _add_rows(drawn, listed, [(_name(row.entry["qdisc"]), row) for row in rows])
-    return Group(Text(_title(result), style="italic"), drawn)
+    named = [(_name(row.entry["qdisc"]), row) for row in rows]
+    fitted = _fitted("discipline", listed, named, width)
+    drawn = _table("discipline", fitted, caption=_caption(result.scenario, fitted))
+    _add_rows(drawn, fitted, named)
+    return Group(Text(_title(result), style="italic"), drawn, *_left_out(fitted))
 
 
-def by_link(rows: list[DisciplineRow]) -> list[tuple[LinkDirection, list[DisciplineRow]]]:
-    """For each compared link, a row for each discipline with the values of that link."""
-    directions = [LinkDirection(link["link"], link["direction"]) for link in rows[0].entry["links"]]
-    return [
-        (
-            direction,
-            [
-                DisciplineRow({**row.entry, "bottleneck": row.entry["links"][number]["figures"]}, row.kinds)
-                for row in rows
-            ],
-        )
-        for number, direction in enumerate(directions)
-    ]
-
-
-def links(rows: list[DisciplineRow]) -> Table:
+def links(rows: list[DisciplineRow], width: int) -> Group:
     """A section for each compared link, with a row for each discipline and the best values marked."""
     listed = link_columns(rows)
-    drawn = _table("link, discipline", listed, title="link by link")
+    named = [(Text("  ") + Text(row.entry["qdisc"]), row) for _, rows_ in by_link(rows) for row in rows_]
+    fitted = _fitted("link, discipline", listed, named, width)
+    drawn = _table("link, discipline", fitted, title="link by link")
     for direction, rows_ in by_link(rows):
         drawn.add_row(Text(direction.label, style="bold italic"))
-        _add_rows(drawn, listed, [(Text("  ") + Text(row.entry["qdisc"]), row) for row in rows_])
+        _add_rows(drawn, fitted, [(Text("  ") + Text(row.entry["qdisc"]), row) for row in rows_])
         drawn.add_section()
-    return drawn
+    return Group(drawn, *_left_out(fitted))
 
 
-def _table(first: str, listed: Iterable[ResultColumn], **options: Any) -> Table:
-    numbers = layout.number_columns(*(column.title for column in listed))
-    return layout.table([*layout.text_columns(first, vertical="top"), *numbers], **options)
+class FittedColumns(NamedTuple):
+    """The columns that fit, and those left out."""
+
+    kept: list[ResultColumn]
+    left_out: list[ResultColumn]
 
 
-def _add_rows(drawn: Table, listed: list[ResultColumn], named: list[tuple[Text, DisciplineRow]]) -> None:
-    best = [best_shown(column, [row for _, row in named]) for column in listed]
-    for name, row in named:
-        drawn.add_row(name, *(_cell(column, row, shown) for column, shown in zip(listed, best, strict=True)))
+def _fitted(
+    first: str, listed: list[ResultColumn], named: list[tuple[Text, DisciplineRow]], width: int
+) -> FittedColumns:
+    """Leaves out columns until the others fit into `width`."""
+    names = max(_widest([first]), *(_widest(name.plain.splitlines()) for name, _ in named))
+    room = {id(column): _room(column, named) + _GAP for column in listed}
+    kept = list(listed)
+    while len(kept) > 1 and _EDGES + names + sum(room[id(column)] for column in kept) > width:
+        # Of equal columns, the last goes first.
+        kept.remove(min(reversed(kept), key=lambda column: column.priority))
+    return FittedColumns(kept, [column for column in listed if column not in kept])
 
 
-def link_columns(rows: list[DisciplineRow]) -> list[ResultColumn]:
-    """The columns about one link. The mark rate is left out if no packet was marked."""
-    marks = any(link["figures"]["marked"]["mean"] for row in rows for link in row.entry["links"])
-    return [
-        _utilization(),
-        ResultColumn("drop %", lambda row: _share_of_arrivals(row, "dropped"), 100, 2, lambda mean: mean),
-        *([ResultColumn("mark %", lambda row: _share_of_arrivals(row, "marked"), 100, 2)] if marks else []),
-        ResultColumn("queue\npackets", lambda row: row.entry["bottleneck"]["queue_packets_mean"], 1, 1),
-        *(_delay(part) for part in ("p50", "p95", "p99")),
-    ]
+def _room(column: ResultColumn, named: list[tuple[Text, DisciplineRow]]) -> int:
+    """The letters of the widest line of a column, with the mark of the best."""
+    cells = [column.show(column.estimate(row)) for _, row in named]
+    texts = [f"{text} " for cell in cells for text in (cell.mean, f"±{cell.margin}" if cell.margin else "")]
+    return _widest([*column.title.splitlines(), *texts])
 
 
-def _share_of_arrivals(row: DisciplineRow, what: str) -> Estimate:
-    """The share of arriving packets that were dropped or marked at a link."""
-    counted, arrived = (row.entry["bottleneck"][name]["per_seed"] for name in (what, "arrived"))
-    return estimate(part / whole if whole else None for part, whole in zip(counted, arrived, strict=True))
+def _widest(lines: list[str]) -> int:
+    return max(map(len, lines), default=0)
 
 
-def columns(scenario: Scenario, rows: list[DisciplineRow]) -> list[ResultColumn]:
-    """The columns of the table: UDP only if there are UDP flows, mark rates only if packets were marked.
-
-    If several links are compared, columns about one link are left to `links`.
-    """
-    kinds = [kind for kind in KINDS if any(group.kind == kind for group in scenario.groups)]
-    alone = not several(rows)
-    marking = [kind for kind in kinds if any(row.kinds[kind]["mark_rate"]["mean"] for row in rows)]
-    return [
-        *(column for kind in kinds for column in _goodput(kind, scenario.rate_bps)),
-        ResultColumn("Jain's\nindex", lambda row: row.entry["jain"], 1, 3, lambda mean: -mean),
-        *([_utilization()] if alone else []),
-        *(_rate(kind, "drop_rate", "drop %", best=kind == "tcp") for kind in kinds),
-        *(_rate(kind, "mark_rate", "mark %", best=False) for kind in marking),
-        *(_delay(part) for part in ("p50", "p95", "p99") if alone),
-    ]
+def _left_out(fitted: FittedColumns) -> list[Text]:
+    if not fitted.left_out:
+        return []
+    names = ", ".join(" ".join(column.title.split()) for column in fitted.left_out)
+    return [Text(f"left out of this width: {names} (report.html and --json have them)", style="dim")]
 
 
-def several(rows: list[DisciplineRow]) -> bool:
-    """Whether disciplines are compared at more than one link."""
-    return any(len(row.entry["links"]) > 1 for row in rows)
+def _table(first: str, fitted: FittedColumns, **options: Any) -> Table:
+    numbers = layout.number_columns(*(column.title for column in fitted.kept))
+    return layout.table([*layout.text_columns(first, vertical="top", no_wrap=True), *numbers], **options)
 
 
-def _utilization() -> ResultColumn:
-    return ResultColumn("link\nuse %", lambda row: row.entry["bottleneck"]["utilization"], 100, 1, lambda mean: -mean)
+def _add_rows(drawn: Table, fitted: FittedColumns, named: list[tuple[Text, DisciplineRow]]) -> None:
+    best = [column.best(row for _, row in named) for column in fitted.kept]
+    for number, (name, row) in enumerate(named):
+        cells = (_cell(column, row, number in mine) for column, mine in zip(fitted.kept, best, strict=True))
+        drawn.add_row(name, *cells)
 
 
-def _goodput(kind: str, rate_bps: float) -> list[ResultColumn]:
-    unit, scale = style.unit_of(rate_bps)
-    rate = ResultColumn(f"{KINDS[kind]}\n{unit}", lambda row: row.kinds[kind]["goodput_bps"], 1 / scale, 2)
-
-    def share(row: DisciplineRow) -> Estimate:
-        share_of_fair: Estimate = row.kinds[kind]["share_of_fair"]
-        return share_of_fair
-
-    if kind == "tcp":
-        return [rate._replace(best=lambda mean: -mean), ResultColumn("% of\nfair", share, 100, 1, lambda mean: -mean)]
-    return [rate, ResultColumn("times\nfair", share, 1, 2, lambda mean: abs(mean - 1))]
-
-
-def _rate(kind: str, name: str, title: str, *, best: bool) -> ResultColumn:
-    least = (lambda mean: mean) if best else None
-    return ResultColumn(
-        f"{KINDS[kind]}\n{title}", lambda row: row.kinds[kind][name], 100, 2 if kind == "tcp" else 1, least
-    )
-
-
-def _delay(part: str) -> ResultColumn:
-    return ResultColumn(
-        f"{part}\nms", lambda row: row.entry["bottleneck"]["queue_delay_ms"][part], 1, 1, lambda mean: mean
-    )
-
-
-def best_shown(column: ResultColumn, rows: list[DisciplineRow]) -> str | None:
-    """The best value of a column as printed; None if all are equal."""
-    means = [mean for row in rows if (mean := column.estimate(row)["mean"]) is not None]
-    shown = {column.show(mean) for mean in means}
-    return None if column.best is None or len(shown) < 2 else column.show(min(means, key=column.best))
-
-
-def _cell(column: ResultColumn, row: DisciplineRow, best: str | None) -> Text:
+def _cell(column: ResultColumn, row: DisciplineRow, best: bool) -> Text:
     """The mean, and below it the margin of error if there are several seeds."""
-    estimate = column.estimate(row)
-    mean, high = estimate["mean"], estimate["high"]
-    if mean is None or high is None:
+    shown = column.show(column.estimate(row))
+    if shown.mean == style.MISSING:
         return Text("-", style="dim")
-    shown = column.show(mean)
-    cell = Text(f"{shown}{BEST}", style="bold green") if shown == best else Text(f"{shown} ")
-    if len(estimate["per_seed"]) > 1:
-        cell.append(f"\n±{column.show(high - mean)} ", style="not bold dim default")
+    cell = Text(f"{shown.mean}{BEST}", style="bold green") if best else Text(f"{shown.mean} ")
+    if shown.margin:
+        cell.append(f"\n±{shown.margin} ", style="not bold dim default")
     return cell
 
 
@@ -213,8 +135,9 @@ def _flows(kind: str, groups: list[scenarios.Group]) -> str:
     return f"{flows} ({', '.join(rates)})" if rates else flows
 
 
-def _caption(scenario: Scenario, *, alone: bool) -> str:
+def _caption(scenario: Scenario, fitted: FittedColumns) -> str:
     seeds = len(scenario.seeds)
-    spread = "one seed" if seeds == 1 else f"mean of {seeds} seeds, ± margin of error (95 %)"
-    delays = "; p50, p95, p99: queueing delay percentiles" if alone else ""
-    return f"{spread}{delays}; {BEST} best of the column"
+    delays = "; p50, p95, p99: queueing delay percentiles" if any("p95" in each.title for each in fitted.kept) else ""
+    if seeds == 1:
+        return f"one seed, which shows no best{delays}"
+    return f"mean of {seeds} seeds, ± margin of error (95 %){delays}; {BEST} no other is shown to be better"

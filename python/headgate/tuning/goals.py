@@ -43,7 +43,7 @@ class Goal(NamedTuple):
         return name[0].upper() + name[1:]
 
 
-class Change(NamedTuple):
+class SettingChange(NamedTuple):
     """A goal's metric with another setting and with the original one, and whether the seeds show a difference.
 
     The verdict is on "better". With one seed it is inconclusive.
@@ -66,13 +66,13 @@ class Change(NamedTuple):
         return self.test.mean / abs(self.was.mean)
 
 
-def changes(compared: Iterable[tuple[Goal, Quantity, Quantity]]) -> list[Change]:
+def changes(compared: Iterable[tuple[Goal, Quantity, Quantity]]) -> list[SettingChange]:
     """Compares each `now` with its `was` in (goal, now, was): paired t tests, corrected for their number (Holm)."""
     rows = list(compared)
     tests = [paired(now.per_seed, was.per_seed) for _, now, was in rows]
     corrected = holm([test.p for test in tests])
     return [
-        Change(*row, test, _verdict(row[0], test) if p < ALPHA else Verdict.INCONCLUSIVE)
+        SettingChange(*row, test, _verdict(row[0], test) if p < ALPHA else Verdict.INCONCLUSIVE)
         for row, test, p in zip(rows, tests, corrected, strict=True)
     ]
 
@@ -81,7 +81,7 @@ def _verdict(goal: Goal, test: TTest) -> Verdict:
     return Verdict.HOLDS if (test.mean < 0) == goal.lower else Verdict.DIFFERS
 
 
-def more_seeds(of: Iterable[Change], tests: int) -> str:
+def more_seeds(of: Iterable[SettingChange], tests: int) -> str:
     """The seeds that would show the clearest of some changes, among so many `tests`; empty if no number would."""
     known = [change.test for change in of if change.test.half is not None and change.test.mean]
     if not known:

@@ -11,7 +11,7 @@ from headgate import style
 from headgate.experiment.show import STYLES
 from headgate.plot.panels import heading, new_figure
 from headgate.terminal import layout
-from headgate.tuning.goals import Change, Goal, changes, more_seeds
+from headgate.tuning.goals import Goal, SettingChange, changes, more_seeds
 from headgate.tuning.sensitivity import Sensitivity, VariedValue
 from headgate.tuning.show import change, seeds
 from headgate.tuning.space import RangeAxis
@@ -83,7 +83,7 @@ def _panel(panel: Axes, result: Sensitivity, name: str, goal: Goal, *, number: b
     panel.set_xlabel(name)
 
 
-def shown_changes(result: Sensitivity) -> dict[tuple[str, str, str], Change]:
+def shown_changes(result: Sensitivity) -> dict[tuple[str, str, str], SettingChange]:
     """The changes of all metrics by parameter, value and metric, without the original value: one family of tests."""
     varied = [value for value in result.values if value.measured and not value.chosen]
     rows = [(value, goal) for value in varied for goal in result.goals.goals]
@@ -92,7 +92,7 @@ def shown_changes(result: Sensitivity) -> dict[tuple[str, str, str], Change]:
     return dict(zip(names, changes(compared), strict=True))
 
 
-def _none_shown(result: Sensitivity, shown: Mapping[tuple[str, str, str], Change], goal: Goal) -> str:
+def _none_shown(result: Sensitivity, shown: Mapping[tuple[str, str, str], SettingChange], goal: Goal) -> str:
     """That no parameter is shown to change a metric, and the seeds that would show one."""
     mine = [each for each in shown.values() if each.goal == goal]
     count = len(result.scenario.seeds)
@@ -103,7 +103,7 @@ def _none_shown(result: Sensitivity, shown: Mapping[tuple[str, str, str], Change
     return f"no parameter is shown to change it with {with_seeds}{f'; {more}' if more else ''}"
 
 
-def _cell(value: VariedValue, goal: Goal, shown: Mapping[tuple[str, str, str], Change]) -> Text:
+def _cell(value: VariedValue, goal: Goal, shown: Mapping[tuple[str, str, str], SettingChange]) -> Text:
     if value.refused:
         return Text("invalid", style="dim")
     cell = Text(goal.metric.show(value.measured[str(goal.metric)]))
@@ -113,7 +113,7 @@ def _cell(value: VariedValue, goal: Goal, shown: Mapping[tuple[str, str, str], C
     return cell
 
 
-def _largest(shown: Mapping[tuple[str, str, str], Change], name: str, goal: Goal) -> float:
+def _largest(shown: Mapping[tuple[str, str, str], SettingChange], name: str, goal: Goal) -> float:
     """The largest relative change of a metric that is shown for a parameter; 0 if there is none."""
     mine = [each for key, each in shown.items() if key[0] == name and each.goal == goal]
     return max((abs(each.relative) for each in mine if each.shown and each.was.mean), default=0.0)

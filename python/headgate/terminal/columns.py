@@ -1,0 +1,187 @@
+"""The columns of the result table: what they measure, their digits, and which values are shown to be best."""
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from headgate import style
+from headgate.analysis.division import sensitive
+from headgate.analysis.links import LinkDirection
+from headgate.analysis.pairs import ComparedPairs
+from headgate.analysis.spread import Estimate, estimate
+from headgate.analysis.summary import by_kind, summarize
+from headgate.results import Result
+from headgate.scenario import Group, Role, Scenario
+
+KINDS = {"tcp": "TCP", "udp": "UDP"}
+
+#: The most groups whose delay has a column.
+_MOST_GROUPS = 3
+
+
+class DisciplineRow(NamedTuple):
+    """One discipline: its entry of the summary, and the totals of its TCP and UDP flows."""
+
+    entry: dict[str, Any]
+    kinds: dict[str, dict[str, Any]]
+
+
+class ResultColumn(NamedTuple):
+    """One column: its title, its value in a row, the factor and most decimals of its numbers.
+
+    Less of `cost` is better; columns without a cost have no best value. On a narrow terminal, columns with the lowest
+    `priority` are left out first.
+    """
+
+    title: str
+    estimate: Callable[[DisciplineRow], Estimate]
+    scale: float
+    digits: int
+    cost: Callable[[float], float] | None = None
+    priority: int = 5
+
+    def show(self, measured: Estimate) -> style.Measured:
+        """The mean and its margin of error, whose digits follow from the margin, as far as the column has decimals."""
+        mean, high = measured["mean"], measured["high"]
+        if mean is None or high is None:
+            return style.Measured(style.MISSING, "")
+        mean, half = mean * self.scale, (high - mean) * self.scale
+        several = len(measured["per_seed"]) > 1
+        places = style.decimals_of(mean, half) if several else None
+        if places is None:
+            places = self.digits - (abs(mean) >= 99.95 and self.digits > 0)
+        places = min(places, self.digits)
+        margin = f"{half:.{places}f}"
+        if half > 0 and not margin.strip("0."):
+            margin = f"<{10**-places:.{places}f}"
+        return style.Measured(f"{mean:.{places}f}", (margin if half > 0 else "0") if several else "")
+
+    def best(self, rows: Iterable[DisciplineRow]) -> set[int]:
+        """The numbers of the rows that are not shown to be worse than the best; empty if none is shown to be worse."""
+        if self.cost is None:
+            return set()
+        costs = {
+            str(number): [math.nan if value is None else self.cost(value) for value in self.estimate(row)["per_seed"]]
+            for number, row in enumerate(rows)
+        }
+        leaders = ComparedPairs({self.title: costs}).leaders(self.title)
+        return set() if len(leaders) == len(costs) else {int(number) for number in leaders}
+
+
+def rows(result: Result) -> list[DisciplineRow]:
+    """One row for each discipline."""
+    return [DisciplineRow(entry, kinds) for entry, kinds in zip(summarize(result), by_kind(result), strict=True)]
+
+
+def by_link(rows: list[DisciplineRow]) -> list[tuple[LinkDirection, list[DisciplineRow]]]:
+    """For each compared link, a row for each discipline with the values of that link."""
+    directions = [LinkDirection(link["link"], link["direction"]) for link in rows[0].entry["links"]]
+    return [
+        (
+            direction,
+            [
+                DisciplineRow({**row.entry, "bottleneck": row.entry["links"][number]["figures"]}, row.kinds)
+                for row in rows
+            ],
+        )
+        for number, direction in enumerate(directions)
+    ]
+
+
+def several(rows: list[DisciplineRow]) -> bool:
+    """Whether disciplines are compared at more than one link."""
+    return any(len(row.entry["links"]) > 1 for row in rows)
+
+
+def columns(scenario: Scenario, rows: list[DisciplineRow]) -> list[ResultColumn]:
+    """The columns of the table: UDP only if there are UDP flows, mark rates only if packets were marked.
+
+    If several links are compared, columns about one link are left to `link_columns`.
+    """
+    kinds = [kind for kind in KINDS if any(group.kind == kind for group in scenario.groups)]
+    alone = not several(rows)
+    marking = [kind for kind in kinds if any(row.kinds[kind]["mark_rate"]["mean"] for row in rows)]
+    groups = delayed(scenario)
+    return [
+        *(column for kind in kinds for column in _goodput(kind, scenario.rate_bps)),
+        *(_group_delay(scenario, group) for group in groups),
+        ResultColumn("Jain's\nindex", lambda row: row.entry["jain"], 1, 3, lambda value: -value, 6),
+        *([_utilization()] if alone else []),
+        *(_rate(kind, "drop_rate", "drop %", best=kind == "tcp") for kind in kinds),
+        *(_rate(kind, "mark_rate", "mark %", best=False) for kind in marking),
+        *(_delay(part, pooled=bool(groups)) for part in (("p95",) if groups else ("p50", "p95", "p99")) if alone),
+    ]
+
+
+def delayed(scenario: Scenario) -> list[Group]:
+    """The groups whose delay has a column of its own: those that need short delays, else those beside a flood.
+
+    An unresponsive flow's own queue hides the others' in the delay of all packets.
+    """
+    groups = sensitive(scenario)
+    if not groups and any(group.role == Role.UNRESPONSIVE for group in scenario.groups):
+        groups = [group for group in scenario.groups if group.role == Role.RESPONSIVE]
+    return groups[:_MOST_GROUPS]
+
+
+def link_columns(rows: list[DisciplineRow]) -> list[ResultColumn]:
+    """The columns about one link. The mark rate is left out if no packet was marked."""
+    marks = any(link["figures"]["marked"]["mean"] for row in rows for link in row.entry["links"])
+    return [
+        _utilization(),
+        ResultColumn("drop %", lambda row: _share_of_arrivals(row, "dropped"), 100, 2, lambda value: value),
+        *([ResultColumn("mark %", lambda row: _share_of_arrivals(row, "marked"), 100, 2)] if marks else []),
+        ResultColumn("queue\npackets", lambda row: row.entry["bottleneck"]["queue_packets_mean"], 1, 1),
+        *(_delay(part) for part in ("p50", "p95", "p99")),
+    ]
+
+
+def _share_of_arrivals(row: DisciplineRow, what: str) -> Estimate:
+    """The share of arriving packets that were dropped or marked at a link."""
+    counted, arrived = (row.entry["bottleneck"][name]["per_seed"] for name in (what, "arrived"))
+    return estimate(part / whole if whole else None for part, whole in zip(counted, arrived, strict=True))
+
+
+def _utilization() -> ResultColumn:
+    return ResultColumn(
+        "link\nuse %", lambda row: row.entry["bottleneck"]["utilization"], 100, 1, lambda value: -value, 4
+    )
+
+
+def _goodput(kind: str, rate_bps: float) -> list[ResultColumn]:
+    unit, scale = style.unit_of(rate_bps)
+    rate = ResultColumn(f"{KINDS[kind]}\n{unit}", lambda row: row.kinds[kind]["goodput_bps"], 1 / scale, 2, None, 9)
+
+    def share(row: DisciplineRow) -> Estimate:
+        share_of_fair: Estimate = row.kinds[kind]["share_of_fair"]
+        return share_of_fair
+
+    if kind == "tcp":
+        of_fair = ResultColumn("TCP % of\nfair", share, 100, 1, lambda value: -value, 3)
+        return [rate._replace(cost=lambda value: -value), of_fair]
+    return [rate, ResultColumn("UDP times\nfair", share, 1, 2, lambda value: abs(value - 1), 7)]
+
+
+def _rate(kind: str, name: str, title: str, *, best: bool) -> ResultColumn:
+    least = (lambda value: value) if best else None
+    digits = 2 if kind == "tcp" else 1
+    return ResultColumn(f"{KINDS[kind]}\n{title}", lambda row: row.kinds[kind][name], 100, digits, least, 2)
+
+
+def _group_delay(scenario: Scenario, group: Group) -> ResultColumn:
+    number = scenario.groups.index(group)
+
+    def p95(row: DisciplineRow) -> Estimate:
+        delay: Estimate = row.entry["groups"][number]["queue_delay_ms"]["p95"]
+        return delay
+
+    return ResultColumn(f"{style.fold(group.name, 9, 1)}\np95 ms", p95, 1, 1, lambda value: value, 8)
+
+
+def _delay(part: str, *, pooled: bool = False) -> ResultColumn:
+    """A percentile of the queueing delay of all packets; `pooled` if groups have delays of their own."""
+    title = f"all {part}\nms" if pooled else f"{part}\nms"
+    priority = {"p50": 1, "p95": 8, "p99": 1}[part] if not pooled else 1
+    return ResultColumn(
+        title, lambda row: row.entry["bottleneck"]["queue_delay_ms"][part], 1, 1, lambda value: value, priority
+    )
