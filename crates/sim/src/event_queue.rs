@@ -84,6 +84,13 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
+    /// Reserves room for `events` events. A list that grows is copied, and both copies then take memory. Room that no
+    /// event has used takes none.
+    pub fn reserve(&mut self, events: usize) {
+        self.nodes.reserve_exact(events);
+        self.chunks.reserve_exact(events / CHUNK);
+    }
+
     /// Adds an event at `time`; a time already past counts as now.
     #[inline]
     pub fn push(&mut self, time: Time, event: E) {
@@ -229,7 +236,7 @@ impl<E: Copy> EventQueue<E> {
     }
 }
 
-/// Appends to a list that grows by a quarter. Lists that double waste a kilobyte a flow at the worst moment.
+/// Appends to a list that grows by a quarter: one that doubles may be half empty.
 #[inline]
 fn push_tightly<T>(list: &mut Vec<T>, item: T) {
     if list.len() == list.capacity() {

@@ -18,11 +18,11 @@ use crate::event::{EventKind, SimEvent};
 use crate::event_queue::EventQueue;
 use crate::segment::{AckOptions, SegmentContents, SimPacket};
 use crate::tcp::Ack;
-use ahead::RunSpan;
 use crate::traffic::{
     FlowApp, Replies, Starts, TcpCounts, TcpFlow, TcpFlowSettings, TfrcFlows, TransferRequest, UdpFlow,
     UdpFlowSettings, flow_stream, source_stream,
 };
+use ahead::RunSpan;
 
 /// All flows, TCP before UDP, with the slabs of their packets and the measurements at both ends.
 pub struct Hosts {

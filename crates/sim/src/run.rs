@@ -16,6 +16,9 @@ use crate::link_discipline::{ExternalDisciplines, LinkDiscipline};
 use crate::sampler::Sampler;
 use crate::world::World;
 
+/// Room reserved for events: few flows have more packets on their way at a time.
+const EVENTS_PER_FLOW: usize = 12;
+
 /// Simulates `scenario` with `qdisc` at the compared links. Equal arguments give bit-identical outcomes.
 ///
 /// # Errors
@@ -37,6 +40,7 @@ pub fn run_with(
 ) -> Result<Outcome, RunError> {
     let links = links(scenario, qdisc, seed, external)?;
     let mut queue = EventQueue::new(typical_gap(scenario));
+    queue.reserve(EVENTS_PER_FLOW * scenario.total_flows() as usize);
     let hosts = Hosts::new(scenario, seed, &mut queue);
     let world = World::new(queue, links, hosts, Sampler::new(scenario));
     world.run(scenario, watch).ok_or(RunError::Stopped)

@@ -219,6 +219,9 @@ impl FairnessMeter {
             self.groups[usize::from(*group)].present += 1;
             self.future_starts.pop();
         }
+        if self.future_starts.is_empty() {
+            self.future_starts = BinaryHeap::new(); // frees its memory
+        }
     }
 }
 
