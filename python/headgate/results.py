@@ -55,3 +55,9 @@ class Result(ResultTables):
         from headgate.analysis.summary import document
 
         return document(self)
+
+    def _repr_html_(self) -> str:
+        """The verdict and a table, as a notebook shows a result."""
+        from headgate.analysis.notebook import html
+
+        return html(self)

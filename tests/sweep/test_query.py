@@ -71,6 +71,23 @@ def test_an_answer_is_a_table_csv_json_or_parquet(dataset: headgate.Sweep, comma
     assert json.loads(command("query", dataset.url, "select 'nan'::double as x", "--json").stdout) == [{"x": None}]
 
 
+@pytest.mark.parametrize("width", [40, 80, 100, 2000])
+def test_a_result_that_does_not_fit_is_printed_as_records(
+    in_folder: headgate.Result, command: Command, monkeypatch: pytest.MonkeyPatch, width: int
+):
+    monkeypatch.setenv("COLUMNS", str(width))
+    lines = command("query", in_folder.path, "select * from links order by all limit 2").stdout.splitlines()
+    names = in_folder.links.column_names
+    assert all(line.strip() for line in lines)
+    assert max(map(len, lines)) <= width
+    if width == 2000:
+        assert lines[0].split() == names
+        assert len(lines) == 3
+    else:
+        assert [line.split()[1] for line in lines if line.startswith("row ")] == ["1", "2"]
+        assert [line.split()[0] for line in lines if line.startswith("  ") and line[2] != " "] == 2 * names
+
+
 def test_without_a_query_tables_and_columns_are_listed(dataset: headgate.Sweep, command: Command):
     shown = command("query", dataset.url).stdout
     assert [line.split()[0] for line in shown.splitlines() if not line.startswith(" ")] == ["points", *tables.NAMES]

@@ -87,6 +87,7 @@ def query(
     elif parquet is not None:
         show.write(answer, parquet)
     else:
-        console().print(show.rows(answer, MOST_ROWS))
+        out = console()
+        out.print(show.rows(answer, MOST_ROWS, out.width))
         if answer.num_rows > MOST_ROWS:
             typer.echo(f"{answer.num_rows - MOST_ROWS} more rows; --csv, --json and --parquet print all")

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from rich.console import RenderableType
 from rich.table import Column, Table
+from rich.text import Text
 
 from headgate import style
 from headgate.errors import UsageError
@@ -15,6 +17,8 @@ from headgate.sweeps.dataset import Dataset
 from headgate.sweeps.quantity import Value, toml
 from headgate.sweeps.result import Sweep
 
+#: Blanks between two columns of a query result.
+_GAP = 2
 #: Keys with more values than this are printed as a range.
 _LISTED = 8
 
@@ -67,14 +71,29 @@ def columns(names: dict[str, list[str]]) -> Table:
     return drawn
 
 
-def rows(answer: pa.Table, most: int) -> Table:
-    """A query result as a table."""
-    drawn = Table(box=None, padding=(0, 2, 0, 0))
+def rows(answer: pa.Table, most: int, width: int) -> RenderableType:
+    """A query result as a table; as records, a line for each column, if the table does not fit into `width` letters."""
+    columns = [[_cell(value) for value in column.to_pylist()] for column in answer.slice(0, most).columns]
+    heads = answer.column_names
+    room = sum(max(map(len, [head, *cells])) + _GAP for head, cells in zip(heads, columns, strict=True))
+    if room - _GAP > width:
+        return _records(heads, list(zip(*columns, strict=True)))
+    drawn = Table(box=None, padding=(0, _GAP, 0, 0), pad_edge=False)
     for field in answer.schema:
         number = pa.types.is_integer(field.type) or pa.types.is_floating(field.type)
-        drawn.add_column(field.name, justify="right" if number else "left", overflow="fold")
-    for row in zip(*(column.to_pylist() for column in answer.slice(0, most).columns), strict=True):
-        drawn.add_row(*(_cell(value) for value in row))
+        drawn.add_column(field.name, justify="right" if number else "left", no_wrap=True)
+    for row in zip(*columns, strict=True):
+        drawn.add_row(*map(Text, row))
+    return drawn
+
+
+def _records(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    """Each row as lines of name and value below its number."""
+    drawn = Table(Column(), Column(overflow="fold"), box=None, show_header=False, padding=(0, _GAP, 0, 0))
+    for number, row in enumerate(rows, 1):
+        drawn.add_row(Text(f"row {number}", style="bold"))
+        for head, cell in zip(heads, row, strict=True):
+            drawn.add_row(Text(f"  {head}"), Text(cell))
     return drawn
 
 
