@@ -6,6 +6,7 @@
 //! [`Hosts::release`].
 
 mod ahead;
+mod run_span;
 mod totals;
 
 use headgate_core::{Ecn, Time, Why};
@@ -22,7 +23,7 @@ use crate::traffic::{
     FlowApp, Replies, Starts, TcpCounts, TcpFlow, TcpFlowSettings, TfrcFlows, TransferRequest, UdpFlow,
     UdpFlowSettings, flow_stream, source_stream,
 };
-use ahead::RunSpan;
+use run_span::RunSpan;
 
 /// All flows, TCP before UDP, with the slabs of their packets and the measurements at both ends.
 pub struct Hosts {

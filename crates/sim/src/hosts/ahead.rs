@@ -8,25 +8,11 @@
 //! A flow waits for the event if its application or pacing may wake it in between.
 
 use headgate_core::Time;
-use headgate_scenario::Scenario;
 
 use super::Hosts;
 use crate::event::SimEvent;
 use crate::event_queue::EventQueue;
 use crate::segment::SimPacket;
-
-/// The moments at which senders that are ahead of time are counted.
-pub struct RunSpan {
-    /// The end of the warm-up; [`Time::NEVER`] once it is over.
-    warmup_end: Time,
-    end: Time,
-}
-
-impl RunSpan {
-    pub fn new(scenario: &Scenario) -> RunSpan {
-        RunSpan { warmup_end: Time::ZERO + scenario.warmup, end: Time::ZERO + scenario.duration }
-    }
-}
 
 impl Hosts {
     /// Whether the sender may act now on a reply that it receives at `arrives`. What arrives after the end remains in
