@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,17 +13,17 @@ import optuna
 from optuna.distributions import BaseDistribution
 from optuna.importance import PedAnovaImportanceEvaluator, get_param_importances
 from optuna.trial import FrozenTrial, TrialState
-from sqlalchemy.exc import SQLAlchemyError
 
 from headgate.analysis.judge import Quantity
-from headgate.errors import ResultError
 from headgate.files.store import build
 from headgate.qdiscs.spec import QdiscSpec
 from headgate.scenario import Scenario
+from headgate.tuning import damage
 from headgate.tuning.goals import Goals
 from headgate.tuning.space import Axis
 
 FILE = "study.db"
+SEAL = "sha256"
 NAME = "tune"
 
 
@@ -91,43 +92,55 @@ class Trial(NamedTuple):
             params=self.params,
             distributions=distributions,
             constraints=None if values is None else self.excesses(goals),
-            user_attrs={**self._asdict(), "measured": measured, "params": None},
+            user_attrs={**self._asdict(), "measured": measured, "params": None, SEAL: self._seal(measured)},
         )
 
+    def _seal(self, measured: Mapping[str, Any]) -> str:
+        """SHA-256 of the trial: SQLite has no checksums of its own."""
+        content = json.dumps([*self._replace(measured={}), measured], sort_keys=True)
+        return hashlib.sha256(content.encode()).hexdigest()
+
     @classmethod
-    def thawed(cls, frozen: FrozenTrial) -> Trial:
-        """The trial that Optuna kept."""
+    def thawed(cls, frozen: FrozenTrial, goals: Goals) -> Trial:
+        """The trial that Optuna kept; `ValueError` if its content is damaged. `goals` are those of the search."""
         attributes = dict(frozen.user_attrs)
+        seal = attributes.pop(SEAL, None)
+        written = attributes["measured"]
         measured = {
             name: Quantity(tuple(math.nan if value is None else value for value in per_seed))
             for name, per_seed in attributes["measured"].items()
         }
-        return cls(**{**attributes, "measured": measured, "params": frozen.params})
+        trial = cls(**{**attributes, "measured": measured, "params": frozen.params})
+        # Trials of earlier builds have no seal.
+        if seal not in (None, trial._seal(written)) or (frozen.values or None) != trial.values(goals):
+            raise ValueError(f"trial {trial.number} differs from its SHA-256")
+        return trial
 
 
 class TrialStore:
     """The finished trials, in an SQLite file in a folder."""
 
     def __init__(self, folder: Path, goals: Goals) -> None:
-        optuna.logging.set_verbosity(optuna.logging.WARNING)
+        optuna.logging.set_verbosity(optuna.logging.ERROR)  # our errors say what its warnings say
         self._goals = goals
         file = folder / FILE
-        try:
+        damage.check_file(file, NAME)
+        directions = [goal.direction for goal in goals.goals]
+        with damage.storing(file):
             self._study = optuna.create_study(
-                storage=f"sqlite:///{file}",
-                study_name=NAME,
-                directions=[goal.direction for goal in goals.goals],
-                load_if_exists=True,
+                storage=f"sqlite:///{file}", study_name=NAME, directions=directions, load_if_exists=True
             )
-            trials = [Trial.thawed(each) for each in self._study.trials]
-        except (SQLAlchemyError, KeyError, TypeError, ValueError) as error:
-            first, _, _ = str(error).partition("\n")
-            raise ResultError(f"{file} is damaged ({first}): remove it to begin anew") from None
-        self.trials = {trial.number: trial for trial in trials}
+            frozen = self._study.trials
+        with damage.understanding(file):
+            if [each.name.lower() for each in self._study.directions] != directions:
+                raise ValueError("the goals of the search differ from those in the file")
+            self.trials = {trial.number: trial for trial in (Trial.thawed(each, goals) for each in frozen)}
+        self._file = file
 
     def add(self, trial: Trial, distributions: dict[str, BaseDistribution]) -> None:
         """Stores a finished trial."""
-        self._study.add_trial(trial.frozen(self._goals, distributions))
+        with damage.storing(self._file):
+            self._study.add_trial(trial.frozen(self._goals, distributions))
         self.trials[trial.number] = trial
 
     def study(self, count: int) -> optuna.Study:

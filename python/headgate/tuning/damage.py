@@ -1,0 +1,91 @@
+"""Tells a damaged study from a full disk. A study is never removed, and never begun anew over an existing one."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from headgate.errors import ResultError
+
+#: The present trials are good work, so the advice keeps them.
+_ADVICE = (
+    "Restore a copy, or move the file away to begin anew. `sqlite3 study.db .recover` reads the intact part of a "
+    "moved file."
+)
+
+
+def check_file(file: Path, name: str) -> None:
+    """Checks the structure of an existing study called `name`; `ResultError` if it is damaged.
+
+    Optuna would begin a second study beside one whose name is damaged.
+    """
+    if not file.exists():
+        return
+    try:
+        with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as database:
+            (found,) = database.execute("pragma integrity_check(1)").fetchone()
+            asked = "select study_name from studies" if found == "ok" and _has_studies(database) else "select 1 where 0"
+            studies = [each for (each,) in database.execute(asked)]
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        if _is_about_the_disk(error):
+            raise _not_stored(file, error) from None
+        raise _damaged(file, error) from None
+    if found != "ok":
+        raise _damaged(file, found)
+    if studies not in ([], [name]):
+        raise _damaged(file, "it has another study")
+
+
+@contextmanager
+def storing(file: Path) -> Iterator[None]:
+    """Raises `ResultError` if the study cannot be read or written: for a damaged file, or a disk that is full."""
+    from optuna.exceptions import OptunaError
+    from sqlalchemy.exc import SQLAlchemyError
+
+    try:
+        yield
+    except (SQLAlchemyError, OptunaError, sqlite3.Error) as error:
+        cause = _origin(error)
+        raise (_not_stored if _is_about_the_disk(cause) else _damaged)(file, cause) from None
+    except (KeyError, TypeError, ValueError) as error:
+        raise _damaged(file, error) from None
+
+
+@contextmanager
+def understanding(file: Path) -> Iterator[None]:
+    """Raises `ResultError` if the trials of the study cannot be understood."""
+    try:
+        yield
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise _damaged(file, error) from None
+
+
+def _has_studies(database: sqlite3.Connection) -> bool:
+    """Whether the file has a table of studies. A process may have been stopped before it made one."""
+    sql = "select count(*) from sqlite_master where name = 'studies'"
+    return bool(database.execute(sql).fetchone()[0])
+
+
+def _origin(error: BaseException) -> BaseException:
+    """The error of SQLite below those of SQLAlchemy and Optuna."""
+    below = getattr(error, "orig", None) or error.__cause__
+    return error if below is None else _origin(below)
+
+
+def _is_about_the_disk(error: BaseException) -> bool:
+    """Whether the file could not be read or written, and is not damaged. Extended codes have more bits than these."""
+    code = getattr(error, "sqlite_errorcode", None)
+    disk = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN,
+            sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PERM)  # fmt: skip
+    return code is not None and code & 0xFF in disk
+
+
+def _not_stored(file: Path, error: BaseException) -> ResultError:
+    return ResultError(f"cannot write trials to {file}: {error}; finished trials are kept, so keep the file")
+
+
+def _damaged(file: Path, why: object) -> ResultError:
+    first, _, _ = str(why).partition("\n")
+    return ResultError(f"{file} is damaged ({first}). {_ADVICE}")

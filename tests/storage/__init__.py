@@ -1,0 +1,1 @@
+"""Faults of storage: flipped bits, killed processes, full disks."""

@@ -1,0 +1,86 @@
+"""A search's database: damage is named, a full disk is no damage, and no search begins anew silently."""
+
+import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from headgate.errors import ResultError
+from tests.tune.conftest import plan_of
+
+pytest.importorskip("optuna")
+
+from headgate.tuning.search import Search
+from headgate.tuning.study import FILE, SearchPlan, TrialStore
+
+#: Single-bit flips of the database.
+FLIPS = 100
+
+
+@pytest.fixture(scope="module")
+def plan() -> SearchPlan:
+    return plan_of("red", ["maxp=0.01..0.5", "gentle"], ["p95 queue delay"], ["utilization >= 0.9"])
+
+
+@pytest.fixture(scope="module")
+def searched(plan: SearchPlan, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The database of a finished search."""
+    folder = tmp_path_factory.mktemp("search")
+    Search(plan, folder).run(4)
+    return folder / FILE
+
+
+def test_no_flipped_bit_changes_a_trial_silently(plan: SearchPlan, searched: Path, tmp_path: Path):
+    shutil.copy(searched, tmp_path / FILE)
+    expected, data = TrialStore(tmp_path, plan.goals).trials, searched.read_bytes()
+    assert len(expected) == 4
+    draws, named = random.Random("flips"), 0
+    used = [place for place, byte in enumerate(data) if byte]  # most of a page is free space, full of zeros
+    for _ in range(FLIPS):
+        place = draws.choice(used)
+        flipped = data[:place] + bytes([data[place] ^ 1 << draws.randrange(8)]) + data[place + 1 :]
+        (tmp_path / FILE).write_bytes(flipped)
+        try:
+            trials = TrialStore(tmp_path, plan.goals).trials
+        except ResultError as error:
+            named += 1
+            assert str(tmp_path / FILE) in str(error)  # noqa: PT017 - not every flip is an error
+        else:
+            assert trials == expected, f"byte {place} changed a trial"
+    assert named > 0
+
+
+def test_the_name_of_a_study_is_part_of_it(plan: SearchPlan, searched: Path, tmp_path: Path):
+    import sqlite3
+    from contextlib import closing
+
+    shutil.copy(searched, tmp_path / FILE)
+    with closing(sqlite3.connect(tmp_path / FILE)) as database, database:
+        database.execute("update studies set study_name = 'tunf'")
+    before = (tmp_path / FILE).read_bytes()
+    with pytest.raises(ResultError, match=r"study\.db is damaged \(it has another study\)\. Restore a copy"):
+        TrialStore(tmp_path, plan.goals)
+    assert (tmp_path / FILE).read_bytes() == before
+
+
+def test_a_full_disk_is_no_damage_and_the_search_continues(tmp_path: Path, small: Path):
+    words = ["-m", "headgate", "tune", str(small), "--trials", "4", "--held-out", "2", "--seeds", "1", "--json"]
+    words += ["--qdisc", "red", "--objective", "p95 queue delay", "--set", "duration=2s"]
+    # No file may grow beyond 1024-byte blocks of this number: Optuna's empty database needs some 130.
+    ends = []
+    for blocks in (64, 136, 150):
+        limited = f"ulimit -f {blocks}; exec {sys.executable} {' '.join(repr(word) for word in words)}"
+        ends.append(subprocess.run(["bash", "-c", limited], cwd=tmp_path, capture_output=True, text=True, check=False))
+    failed = [done for done in ends if done.returncode]
+    assert failed
+    for done in failed:
+        assert done.returncode == 3, done.stderr
+        assert done.stderr.startswith("error: cannot write ")
+        assert "remove" not in done.stderr
+        assert "damaged" not in done.stderr
+    again = subprocess.run([sys.executable, *words], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert again.returncode in (0, 1), again.stderr
+    assert '"tried": 4' in again.stdout
