@@ -170,16 +170,18 @@ def rerun(
 
 
 @with_error_messages
-def verify(result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result's folder.")]) -> None:
-    """Check a result's files against the hashes in its manifest."""
+def verify(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of a result, a sweep, a search or papers.")],
+) -> None:
+    """Check all results in a folder against their recorded hashes."""
+    from headgate import verify as verifying
     from headgate.errors import ResultError
-    from headgate.files import store
 
-    if damaged := store.changed_files(result):
-        raise ResultError(
-            f"{result}: changed or missing: {', '.join(damaged)}. `headgate run --force` recomputes them."
-        )
-    typer.echo(f"{result}: all files match their hashes")
+    found = verifying.verify(folder)
+    if damaged := [each.damage for each in found if each.damage]:
+        raise ResultError("\n".join(damaged))
+    several = f" ({verifying.summary(found)})" if len(found) > 1 else ""
+    typer.echo(f"{folder}: all files match their hashes{several}")
 
 
 @with_error_messages

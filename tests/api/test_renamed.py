@@ -11,7 +11,8 @@ import pytest
 import headgate
 from headgate.analysis.metrics import MEASURES, metric
 from headgate.errors import UsageError
-from headgate.files import renamed, store, tables
+from headgate.files import renamed, sealed, store, tables
+from headgate.files.damage import sha256
 from headgate.sweeps.result import SweepCost
 from tests.conftest import Command
 
@@ -36,8 +37,11 @@ def old(in_folder: headgate.Result, tmp_path: Path) -> Path:
     folder = tmp_path / "old"
     shutil.copytree(in_folder.path, folder)
     for name in tables.NAMES:
-        tables.write(folder / f"{name}.parquet", aged(tables.read(folder / f"{name}.parquet"), name))
+        file = folder / f"{name}.parquet"
+        tables.write(file, aged(tables.parse(file.read_bytes(), file), name))
     manifest = json.loads((folder / store.MANIFEST).read_text())
+    del manifest[sealed.KEY]
+    manifest["tables"] = {name: sha256(folder / name) for name in manifest["tables"]}
     manifest = {"points" if key == "runs" else key: value for key, value in manifest.items()} | {"schema": 1}
     (folder / store.MANIFEST).write_text(json.dumps(manifest))
     timing = json.loads((folder / store.TIMING).read_text())

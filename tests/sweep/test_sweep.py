@@ -13,7 +13,9 @@ import pyarrow.dataset
 import pytest
 
 import headgate
-from headgate.files import store, tables
+from headgate.files import sealed, store, tables
+from headgate.files.damage import sha256
+from headgate.sweeps.dataset import POINTS_HASH
 from tests.api.test_renamed import aged
 from tests.cli.test_run import wait_for
 from tests.conftest import SMALL, Command
@@ -272,8 +274,12 @@ def test_an_old_dataset_is_read_with_the_new_names(dataset: headgate.Sweep, tmp_
     shutil.copytree(dataset.url or "", copy)
     for file in [copy / "points.parquet", *(copy / "links").iterdir(), *(copy / "delays").iterdir()]:
         name = file.stem if file.parent == copy else file.parent.name
-        tables.write(file, aged(tables.read(file), name))
-    manifest = json.loads((copy / "sweep.json").read_text())
+        tables.write(file, aged(tables.parse(file.read_bytes(), file), name))
+    for file in (copy / "receipts").iterdir():
+        receipt = sealed.read(file)
+        receipt["tables"] = {name: sha256(copy / name / f"{file.stem}.parquet") for name in receipt["tables"]}
+        file.write_text(json.dumps(receipt))
+    manifest = {key: value for key, value in sealed.read(copy / "sweep.json").items() if key != POINTS_HASH}
     (copy / "sweep.json").write_text(json.dumps(manifest | {"schema": 1}))
     with pytest.warns(FutureWarning, match="is of an earlier version of Headgate"):
         old = headgate.Sweep.load(copy)

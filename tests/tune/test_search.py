@@ -11,6 +11,7 @@ import headgate
 from headgate.analysis.judge import Quantity
 from headgate.errors import InterruptedRunError, ResultError
 from headgate.execution.runner import Watcher
+from headgate.files import sealed
 from headgate.tuning import outcome, search, show
 from headgate.tuning.search import Search
 from headgate.tuning.study import FILE, NAME, SearchPlan, Trial
@@ -123,7 +124,7 @@ def test_the_command_prints_the_best_setting(command: Command, small: Path):
     assert "4 settings of red tried with seed 1" in done.stdout
     assert "seeds 2 to 3, held out" in done.stdout
     (folder,) = Path("out").iterdir()
-    document = json.loads((folder / "tuned.json").read_text())
+    document = sealed.read(folder / "tuned.json")
     validate_document("tune", document)
     (best,) = document["found"]
     assert f'scenario  qdiscs = ["{best["qdisc"]}"]' in done.stdout

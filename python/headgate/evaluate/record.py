@@ -53,7 +53,7 @@ def carry_out(
     path, document = folder(out, sections, candidates, options), document_of(sections, candidates, results, options)
     drawn = page.draw(document)
     files: dict[str, store.Content] = {
-        DOCUMENT: store.json_text(document),
+        DOCUMENT: store.sealed_text(document),
         TABLE: lambda file: tables.write(file, table_of(document)),
         PAGE: page.page(document, drawn),
     }

@@ -1,5 +1,6 @@
 """Executes the missing runs of several result folders in one thread pool."""
 
+import hashlib
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -156,12 +157,15 @@ def _run(job: Job[Store], progress: _core.Progress) -> None:
 def _finish(folder: Store) -> None:
     """Writes the final tables from the finished runs, then the manifest."""
     runs = folder.scenario.runs
-    files = []
+    parts = {run: folder.hashes(run) for run in runs}
+    hashes = {}
     for name in tables.NAMES:
-        whole = tables.concat(tables.read(folder.run(run) / f"{name}.parquet") for run in runs)
-        files.append(folder.path / f"{name}.parquet")
-        store.write_whole(files[-1], lambda file, whole=whole: tables.write(file, whole))  # type: ignore[misc]
-    files += folder.move_streams()
+        file = f"{name}.parquet"
+        whole = tables.concat(tables.read(folder.run(run) / file, parts[run][file]) for run in runs)
+        data = tables.to_bytes(whole)
+        store.write_whole(folder.path / file, data)
+        hashes[folder.path / file] = hashlib.sha256(data).hexdigest()
+    hashes |= folder.move_streams()
     timing = [timing_row(run, store.read_json(folder.run(run) / store.TIMING)) for run in runs]
     store.write_json(folder.path / store.TIMING, {"runs": timing})
-    folder.finish(files)
+    folder.finish(hashes)

@@ -76,7 +76,7 @@ def carry_out(
             document["verdicts"][str(reading)] = [judged(claim.judge, ran.results) for claim in experiment.claims]
             document["seeds"] = ran.results.seeds
     path = folder(name, experiment, out, options) / DOCUMENT
-    store.write_files(path.parent, {DOCUMENT: store.json_text(document)})
+    store.write_files(path.parent, {DOCUMENT: store.sealed_text(document)})
     return ReadingsRecord(path, document)
 
 

@@ -32,7 +32,7 @@ def carry_out(name: str, experiment: Experiment, out: Path, options: RunOptions,
     with style.applied():
         drawn = picture(experiment.plot(ran.results))
     stored = ExperimentRecord(folder(name, experiment, out, options), document_of(name, experiment, ran, options))
-    store.write_files(stored.path, {**drawn.files("figure"), DOCUMENT: store.json_text(stored.document)})
+    store.write_files(stored.path, {**drawn.files("figure"), DOCUMENT: store.sealed_text(stored.document)})
     return stored
 
 

@@ -1,15 +1,14 @@
-"""Finds damaged files of earlier runs, such as those cut short by a full disk or an interrupted copy."""
+"""Reads files of results and compares each with its SHA-256. Every reader of results reads here."""
 
 import hashlib
-import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from headgate.errors import ResultError
 
-#: The first and last bytes of every Parquet file (Apache Parquet, File Format).
-MAGIC = b"PAR1"
+#: Advice at the end of messages about damaged files.
+ADVICE = "Run the same command again to recompute it."
 
 
 def sha256(file: Path) -> str:
@@ -23,9 +22,17 @@ def changed_files(folder: Path, hashes: Mapping[str, str]) -> list[str]:
     return [name for name, had in hashes.items() if not (folder / name).is_file() or sha256(folder / name) != had]
 
 
-def truncated_files(files: Iterable[Path]) -> list[Path]:
-    """The Parquet files without the magic bytes at both ends. Used for files without a hash."""
-    return [file for file in files if not _is_whole(file)]
+def verified(data: bytes, expected: str, place: object) -> bytes:
+    """The content of the file at `place`; `ResultError` if its SHA-256 is not the `expected` one."""
+    if hashlib.sha256(data).hexdigest() != expected:
+        raise ResultError(f"{place} is damaged: its SHA-256 differs from the recorded one. {ADVICE}")
+    return data
+
+
+def check_files(folder: Path, hashes: Mapping[str, str]) -> None:
+    """Raises `ResultError` if a file is missing or damaged. Memory does not grow with the files."""
+    if changed := changed_files(folder, hashes):
+        raise ResultError(f"{folder / changed[0]} is damaged: its SHA-256 differs from the recorded one. {ADVICE}")
 
 
 @contextmanager
@@ -39,11 +46,4 @@ def reading(place: object) -> Iterator[None]:
         # Arrow raises OSError without an errno for data that it cannot decode.
         if isinstance(error, OSError) and error.errno is not None:
             raise
-        raise ResultError(f"{place} is damaged. Run the same command again to recompute it. ({error})") from None
-
-
-def _is_whole(file: Path) -> bool:
-    with file.open("rb") as stream:
-        begins = stream.read(len(MAGIC))
-        stream.seek(-min(len(MAGIC), file.stat().st_size), os.SEEK_END)
-        return begins == stream.read() == MAGIC
+        raise ResultError(f"{place} is damaged. {ADVICE} ({error})") from None

@@ -84,7 +84,7 @@ class ResultTables:
         if name in tables.STREAMED and name not in self.scenario.records:
             raise KeyError(name)
         if name in tables.STREAMED and self.path is not None:
-            return tables.read(self.path / name / f"{store.slug(run)}.parquet")
+            return self._read(f"{name}/{store.slug(run)}.parquet")
         import pyarrow.compute as pc
 
         whole = getattr(self, name)
@@ -107,8 +107,14 @@ class ResultTables:
             return self._in_memory[name]
         if name in tables.STREAMED:
             return tables.concat(self.run(name, run) for run in self.scenario.runs)
-        whole = tables.read(self.path / f"{name}.parquet")
+        whole = self._read(f"{name}.parquet")
         return renamed.table(name, whole) if self.manifest["schema"] == renamed.SCHEMA else whole
+
+    def _read(self, file: str) -> pa.Table:
+        """A table of the folder, whose content must have the hash in the manifest."""
+        if self.path is None or (expected := self.manifest["tables"].get(file)) is None:
+            raise ResultError(f"{self.path}/{store.MANIFEST} has no hash of {file}")
+        return tables.read(self.path / file, expected)
 
     def __repr__(self) -> str:
         where = "in memory" if self.path is None else str(self.path)

@@ -1,26 +1,35 @@
 """The folder of one result: finished runs first, then the final tables and the manifest.
 
-Every file is written under a temporary name and renamed when it is complete. The manifest comes last: a folder with a
-manifest is a complete result, a folder without one can be resumed.
+Every file is written under a temporary name and renamed when it is complete. A finished run has a receipt with the
+SHA-256 of its files. The manifest comes last: a folder with a manifest is a complete result, a folder without one can
+be resumed.
 """
 
 import fcntl
 import functools
 import hashlib
-import json
 import math
 import os
 import platform
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
 from headgate import _core
 from headgate.errors import ResultError, did_you_mean, warn_renamed
-from headgate.files import damage, renamed
+from headgate.files import damage, durable, receipts, renamed, sealed
 from headgate.files.damage import sha256
+from headgate.files.receipts import CAPTURES as CAPTURES
+from headgate.files.receipts import RUNS as RUNS
+from headgate.files.sealed import json_text as json_text
+from headgate.files.sealed import sealed_text as sealed_text
+from headgate.files.writing import UNFINISHED as UNFINISHED
+from headgate.files.writing import Content as Content
+from headgate.files.writing import not_writable as not_writable
+from headgate.files.writing import write_files as write_files
+from headgate.files.writing import write_whole as write_whole
 from headgate.scenario import RunKey, Scenario
 
 SCHEMA = 2
@@ -32,15 +41,7 @@ LIVE = "live.json"
 REPORT = "report.html"
 FIGURES = "figures"
 BUILD = ".build"
-RUNS = "unfinished"  # finished runs of a result that is not finished
-CAPTURES = "captures"
 WHY = "why"
-
-#: The content of a file: its bytes, its text, or a function that writes it.
-Content = bytes | str | Callable[[Path], object]
-
-#: Prefix of unfinished files and folders.
-UNFINISHED = ".unfinished-"
 
 #: The reason, in words, for writing a finished result again.
 OTHER_BUILD = "the existing result is from another build of Headgate and would be replaced"
@@ -75,6 +76,7 @@ class Store:
         self.runs = path / RUNS
         self.damaged: list[str] = []
         """Damaged files in the folder, whose runs are executed again."""
+        self._commits = durable.GroupCommit()
 
     @classmethod
     @contextmanager
@@ -90,6 +92,7 @@ class Store:
                 store._prepare(force)
                 yield store
             finally:
+                store._commit()
                 store._tidy(new_folders)
 
     def _prepare(self, force: bool) -> None:
@@ -114,6 +117,13 @@ class Store:
         except OSError as error:
             raise not_writable(self.path, error, why=self._why() if finished and not force else "") from None
 
+    def _commit(self) -> None:
+        """Waits until the finished runs are on the disk."""
+        try:
+            self._commits.commit()
+        except OSError as error:
+            raise not_writable(self.path, error) from None
+
     def _why(self) -> str:
         """The reason for writing a finished result again, as text."""
         return f"damaged files would be recomputed: {', '.join(self.damaged)}" if self.damaged else OTHER_BUILD
@@ -125,10 +135,10 @@ class Store:
                 return changed_files(self.path)
             except ResultError:
                 return [MANIFEST]
-        truncated = damage.truncated_files(self.runs.glob("[!.]*/*.parquet"))
-        for run in {file.parent for file in truncated}:
-            shutil.rmtree(run)
-        return [str(file.relative_to(self.path)) for file in truncated]
+        changed = receipts.changed_runs(self.path)
+        for run in {Path(name).parts[1] for name in changed}:
+            shutil.rmtree(self.runs / run)
+        return changed
 
     def _same_build(self) -> bool:
         """Whether the existing runs are from this build of the simulator.
@@ -140,7 +150,12 @@ class Store:
 
     def _tidy(self, new_folders: list[Path]) -> None:
         """Removes the folder's files if no run has finished."""
-        if self.complete or (self.runs.is_dir() and any(self.runs.iterdir())):
+        if self.complete:
+            shutil.rmtree(
+                self.runs, ignore_errors=True
+            )  # a process that was killed after it wrote the manifest left it
+            return
+        if self.runs.is_dir() and any(self.runs.iterdir()):
             return
         shutil.rmtree(self.runs, ignore_errors=True)
         for folder in new_folders:
@@ -166,37 +181,50 @@ class Store:
 
     @contextmanager
     def writing(self, run: RunKey) -> Iterator[Path]:
-        """A folder for the files of `run`. It is kept on success and removed on an exception."""
+        """A folder for the files of `run`. It gets a receipt and is kept on success; it is removed on an exception."""
         unfinished = self.runs / f"{UNFINISHED}{slug(run)}"
         unfinished.mkdir()
         try:
             yield unfinished
+            write_json(unfinished / receipts.NAME, receipts.of(unfinished))
             unfinished.rename(self.run(run))
+            self._commits.add(self.run(run))
         except BaseException:
             shutil.rmtree(unfinished, ignore_errors=True)
             raise
 
-    def move_streams(self) -> list[Path]:
-        """Moves the streamed tables and captures of every run to their final place; can be resumed."""
-        moves = {}
-        for run in self.scenario.runs:
-            for name in self.scenario.records:
-                moves[self.path / name / f"{slug(run)}.parquet"] = self.run(run) / f"{name}.parquet"
-            for link in self.scenario.captures:
-                moves[self.path / CAPTURES / capture_name(run, link)] = self.run(run) / CAPTURES / f"{link}.pcapng"
-        for file, recorded in moves.items():
-            file.parent.mkdir(exist_ok=True)
-            if recorded.exists():
-                recorded.replace(file)
-        return list(moves)
+    def hashes(self, run: RunKey) -> dict[str, str]:
+        """The SHA-256 of each file of a finished run, from its receipt; `ResultError` if that is damaged."""
+        return receipts.hashes(self.run(run))
 
-    def finish(self, files: list[Path]) -> dict[str, Any]:
-        """Writes the manifest, with the hash of each of `files`, and removes the folders of single runs."""
-        hashes = {str(file.relative_to(self.path)): sha256(file) for file in files}
-        manifest = manifest_of(self.scenario, hashes)
+    def move_streams(self) -> dict[Path, str]:
+        """Moves the streamed tables and captures of every run to their final place; can be resumed.
+
+        Returns their hashes, which are those of the receipts: a file that is damaged now is not certified again.
+        """
+        names = [*(f"{name}.parquet" for name in self.scenario.records),
+                 *(f"{CAPTURES}/{link}.pcapng" for link in self.scenario.captures)]  # fmt: skip
+        hashes = {}
+        for run in self.scenario.runs:
+            had = self.hashes(run)
+            for name in names:
+                final = receipts.final_place(self.path, slug(run), name)
+                final.parent.mkdir(exist_ok=True)
+                if (self.run(run) / name).exists():
+                    (self.run(run) / name).replace(final)
+                hashes[final] = had[name]
+        return hashes
+
+    def finish(self, hashes: Mapping[Path, str]) -> dict[str, Any]:
+        """Writes the manifest, with the hash of each file, and removes the folders of single runs."""
+        manifest = manifest_of(self.scenario, {str(file.relative_to(self.path)): had for file, had in hashes.items()})
         if self.scenario.live:
             manifest |= live_manifest(self.scenario, [read_json(self.run(run) / LIVE) for run in self.scenario.runs])
+        self._commits.add(*hashes, self.path / TIMING, self.path / SCENARIO)
+        self._commits.commit()  # the manifest promises that these files are there
         write_json(self.path / MANIFEST, manifest)
+        self._commits.add(self.path / MANIFEST)
+        self._commits.commit()
         shutil.rmtree(self.runs)
         return manifest
 
@@ -267,12 +295,27 @@ def read_manifest(path: Path) -> dict[str, Any]:
             raise ResultError(f"there is no folder {path}{near}") from None
         raise ResultError(f"{path} is not a result: {why}") from None
     schema = manifest.get("schema") if isinstance(manifest, dict) else None
+    if schema in (renamed.SCHEMA, SCHEMA):
+        _check_config_hash(file, manifest)
     if schema == renamed.SCHEMA:
         warn_renamed(f"{path} is of an earlier version of Headgate: its tables are read with the names of this one")
         return renamed.manifest(manifest)
     if schema != SCHEMA:
         raise ResultError(f"{file} has schema {schema!r}; this version of Headgate reads schema {SCHEMA}")
     return manifest
+
+
+def _check_config_hash(file: Path, manifest: dict[str, Any]) -> None:
+    """Raises `ResultError` if the manifest's parts are missing, or are not those that its `config_hash` identifies."""
+    try:
+        world = f"\n{manifest['world']}" if "world" in manifest else ""
+        inputs = "".join(f"\n{path} {had}" for path, had in manifest["inputs"].items())
+        hashed = f"{manifest['scenario']}\n{manifest['headgate']}{inputs}{world}"
+        same = hashlib.sha256(hashed.encode()).hexdigest() == manifest["config_hash"]
+    except (AttributeError, KeyError, TypeError):
+        raise ResultError(f"{file} is damaged: scenario, inputs or config_hash are missing") from None
+    if not same:
+        raise ResultError(f"{file} is damaged: its scenario is not the one that config_hash identifies")
 
 
 def changed_files(path: Path) -> list[str]:
@@ -283,28 +326,24 @@ def changed_files(path: Path) -> list[str]:
     manifest = read_manifest(path)
     try:
         scenario_hash = hashlib.sha256(manifest["scenario"].encode()).hexdigest()
-        return damage.changed_files(path, {**manifest["tables"], **manifest["inputs"], SCENARIO: scenario_hash})
+        changed = damage.changed_files(path, {**manifest["tables"], **manifest["inputs"], SCENARIO: scenario_hash})
     except (AttributeError, KeyError, TypeError):
         raise ResultError(f"{path / MANIFEST} is damaged: scenario, tables or inputs are missing") from None
+    try:
+        read_json(path / TIMING)
+    except (OSError, ResultError):
+        changed.append(TIMING)
+    return changed
 
 
 def read_json(file: Path) -> dict[str, Any]:
     """A JSON file that Headgate wrote; `ResultError` if it is damaged."""
-    try:
-        value: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ResultError(f"{file} is damaged: {error}") from None
-    return value
+    return sealed.read(file)
 
 
-def write_json(file: Path, value: Any) -> None:
-    """Writes a JSON file atomically."""
-    write_whole(file, json_text(value))
-
-
-def json_text(value: Any) -> str:
-    """A JSON document as text."""
-    return json.dumps(value, indent=1, allow_nan=False) + "\n"
+def write_json(file: Path, value: dict[str, Any]) -> None:
+    """Writes a JSON file atomically, with the hash of its content."""
+    write_whole(file, sealed.sealed_text(value))
 
 
 def without_nan(value: Any) -> Any:
@@ -314,38 +353,6 @@ def without_nan(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [without_nan(each) for each in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def write_files(folder: Path, files: Mapping[str, Content], what: str = "results", why: str = "") -> None:
-    """Writes files into `folder`, which is made if needed, each atomically.
-
-    Raises `ResultError` if `what` cannot be written; `why` ends the message.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, content in files.items():
-            write_whole(folder / name, content)
-    except OSError as error:
-        raise not_writable(folder, error, what, why) from None
-
-
-def write_whole(file: Path, content: Content) -> None:
-    """Writes `file` atomically: to a temporary name, which is then renamed."""
-    unfinished = file.with_name(f"{UNFINISHED}{file.name}")
-    try:
-        if callable(content):
-            content(unfinished)
-        else:
-            unfinished.write_bytes(content.encode() if isinstance(content, str) else content)
-        unfinished.replace(file)
-    except BaseException:
-        unfinished.unlink(missing_ok=True)
-        raise
-
-
-def not_writable(path: Path, error: OSError, what: str = "results", why: str = "") -> ResultError:
-    """The error that `what` cannot be written to `path`; `why` ends the message."""
-    return ResultError(f"cannot write {what} to {path}: {error.strerror or error}{why and f'; {why}'}")
 
 
 def _make_folder(path: Path, check_writable: bool) -> list[Path]:

@@ -1,5 +1,6 @@
 """Tables on disk: fixed column types, fixed row order, and Parquet files with the same bytes every time."""
 
+import io
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -136,8 +137,20 @@ def write(path: Path, whole: pa.Table) -> None:
     pq.write_table(whole, path, row_group_size=ROW_GROUP, **PARQUET)
 
 
-def read(path: Path) -> pa.Table:
-    """Reads a Parquet file that Headgate wrote; `ResultError` if it is damaged."""
-    with damage.reading(path), path.open("rb") as file:
+def to_bytes(whole: pa.Table) -> bytes:
+    """The content of the file that `write` writes."""
+    out = io.BytesIO()
+    pq.write_table(whole, out, row_group_size=ROW_GROUP, **PARQUET)
+    return out.getvalue()
+
+
+def read(path: Path, expected: str) -> pa.Table:
+    """Reads a Parquet file that Headgate wrote; `ResultError` if its SHA-256 is not the `expected` one."""
+    return parse(damage.verified(path.read_bytes(), expected, path), path)
+
+
+def parse(data: bytes, place: object) -> pa.Table:
+    """The table in the content of a Parquet file; `ResultError` if it is damaged."""
+    with damage.reading(place):
         # `pq.read_table` would import pyarrow.dataset, and that imports pandas.
-        return pq.ParquetFile(file).read(use_threads=False)
+        return pq.ParquetFile(pa.BufferReader(data)).read(use_threads=False)

@@ -1,6 +1,6 @@
 """A sweep's dataset: a folder for each table with a Parquet file for each finished run, and a table of the runs.
 
-    sweep.json            the scenario, the swept keys, and the version of Headgate
+    sweep.json            the scenario, the swept keys, the version of Headgate, and the SHA-256 of points.parquet
     points.parquet        one row for each run: its hash, the swept keys, discipline, seed, measures
     TABLE/HASH.parquet    the rows of one run
     receipts/HASH.json    written last: the run's scenario, its measures, the SHA-256 of its files
@@ -10,17 +10,15 @@ receipt. Other runs are executed again. Nothing in the dataset depends on when o
 """
 
 import hashlib
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from headgate import _core
 from headgate.errors import ResultError, warn_renamed
-from headgate.files import renamed, store, tables
+from headgate.files import renamed, sealed, store, tables
 from headgate.sweeps.folder import Folder
 from headgate.sweeps.plan import SweepPlan, SweepRun
 from headgate.sweeps.quantity import column
@@ -29,6 +27,9 @@ from headgate.sweeps.work import RUN_MEASURES, SCHEMA, RunFiles
 MANIFEST = "sweep.json"
 POINTS = "points.parquet"
 RECEIPTS = "receipts"
+
+#: The key of the manifest with the SHA-256 of points.parquet.
+POINTS_HASH = "points_sha256"
 
 #: Number of runs that are read together to check them.
 _RUNS_PER_READ = 64
@@ -60,14 +61,14 @@ class Dataset:
         if not self._made_by_this_build():
             with _with_reason(store.OTHER_BUILD):
                 self.folder.remove(self.folder.names(RECEIPTS))
-        self._write(MANIFEST, store.json_text(self._manifest()).encode())
+        self._write_manifest(self._points_hash())
         self._write(store.BUILD, store.build().encode())
 
     def keep(self, run: SweepRun, done: RunFiles) -> None:
         """Writes a finished run."""
         self.folder.write({_file(name, run): data for name, data in done.files.items()})
         self.folder.write({_receipt(run): done.receipt})
-        self._measures[run.hash] = json.loads(done.receipt)["figures"]
+        self._measures[run.hash] = sealed.parse(done.receipt, _receipt(run))["figures"]
 
     @property
     def missing(self) -> list[SweepRun]:
@@ -80,10 +81,22 @@ class Dataset:
         return len(self._measures)
 
     def write_points(self) -> None:
-        """Writes the table of the finished runs, points.parquet."""
-        out = pa.BufferOutputStream()
-        pq.write_table(self._run_table(), out, **tables.PARQUET)
-        self._write(POINTS, out.getvalue().to_pybytes())
+        """Writes the table of the finished runs, points.parquet, and waits until the dataset is on the disk."""
+        data = tables.to_bytes(self._run_table())
+        self._write(POINTS, data)
+        self._write_manifest(hashlib.sha256(data).hexdigest())
+        self.folder.commit()
+
+    def _write_manifest(self, points_hash: str | None) -> None:
+        self._write(MANIFEST, sealed.sealed_text({**self._manifest(), POINTS_HASH: points_hash}).encode())
+
+    def _points_hash(self) -> str | None:
+        """The hash of the present points.parquet, which an earlier plan may have written; None if there is no table."""
+        try:
+            had: str | None = read_manifest(self.folder).get(POINTS_HASH)
+        except ResultError:
+            return None
+        return had
 
     def _write(self, name: str, data: bytes) -> None:
         """Writes a file about all runs. If the dataset is finished, it writes only a changed file."""
@@ -157,10 +170,7 @@ def read_manifest(folder: Folder) -> dict[str, Any]:
         raise ResultError(
             f"there is no result and no dataset at {folder.url}: it has no manifest.json and no {MANIFEST}"
         )
-    try:
-        manifest: dict[str, Any] = json.loads(data)
-    except ValueError as error:
-        raise ResultError(f"{folder.url}/{MANIFEST} is damaged: {error}") from None
+    manifest = sealed.parse(data, f"{folder.url}/{MANIFEST}")
     schema = manifest.get("schema")
     if schema == renamed.SCHEMA:
         warn_renamed(
@@ -182,9 +192,9 @@ def _receipt(run: SweepRun) -> str:
 def _parsed(data: bytes) -> dict[str, Any] | None:
     """The receipt in `data`; None if it is damaged."""
     try:
-        receipt: dict[str, Any] = json.loads(data)
+        receipt = sealed.parse(data, RECEIPTS)
         return receipt if receipt["schema"] == SCHEMA and {*receipt["tables"], *receipt["figures"]} else None
-    except (ValueError, KeyError, TypeError):
+    except (ResultError, KeyError, TypeError):
         return None
 
 

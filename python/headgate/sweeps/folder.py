@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from headgate.errors import ResultError, UsageError
-from headgate.files import store
+from headgate.files import durable, store
 
 
 class Folder(Protocol):
@@ -33,6 +33,9 @@ class Folder(Protocol):
 
     def remove(self, names: Sequence[str]) -> None:
         """Removes files. Missing files are no error; `ResultError` if removing fails."""
+
+    def commit(self) -> None:
+        """Waits until everything written is on the disk; `ResultError` if that fails."""
 
     def locked(self) -> AbstractContextManager[object]:
         """Locks the folder during the context if possible; `ResultError` if another process writes there.
@@ -62,6 +65,9 @@ class _MemoryFolder:
         for name in names:
             del self._files[name]
 
+    def commit(self) -> None:
+        pass
+
     def locked(self) -> AbstractContextManager[object]:
         return nullcontext()
 
@@ -73,6 +79,7 @@ class _LocalFolder:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._commits = durable.GroupCommit()
         self.url = str(path)
 
     def names(self, folder: str) -> list[str]:
@@ -90,11 +97,16 @@ class _LocalFolder:
             for name, data in files.items():
                 (self._path / name).parent.mkdir(parents=True, exist_ok=True)
                 store.write_whole(self._path / name, data)
+            self._commits.add(*(self._path / name for name in files))
 
     def remove(self, names: Sequence[str]) -> None:
         with self._writing():
             for name in names:
                 (self._path / name).unlink()
+
+    def commit(self) -> None:
+        with self._writing():
+            self._commits.commit()
 
     def locked(self) -> AbstractContextManager[object]:
         return store.locked_folder(self._path, check_writable=False)
@@ -155,6 +167,9 @@ class _RemoteFolder:
     def remove(self, names: Sequence[str]) -> None:
         if names:
             self._do("write results to", self.files.rm, [f"{self._path}/{name}" for name in names])
+
+    def commit(self) -> None:
+        pass  # a request to an object store returns when the file is stored
 
     def locked(self) -> AbstractContextManager[object]:
         return nullcontext()  # object stores have no locks; two sweeps would write the same bytes

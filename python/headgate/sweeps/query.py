@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from headgate.errors import ResultError, UsageError
-from headgate.files import renamed, store, tables
+from headgate.files import damage, renamed, store, tables
 from headgate.sweeps.folder import Folder
 
 if TYPE_CHECKING:
@@ -47,9 +48,29 @@ def names(database: DuckDBPyConnection) -> dict[str, list[str]]:
     return {name: database.view(name).columns for name in shown}
 
 
-def result_views(path: Path) -> DuckDBPyConnection:
-    """The tables of a result; `runs` has its disciplines and seeds."""
+def mentioned(names: Iterable[str], sql: str | None) -> list[str]:
+    """The tables whose name is in a query; all without one."""
+    return [name for name in names if sql is None or name in sql.lower()]
+
+
+def result_views(path: Path, sql: str | None = None) -> DuckDBPyConnection:
+    """The tables of a result; `runs` has its disciplines and seeds.
+
+    DuckDB reads the files itself, so they are compared with their hashes first: those of the tables that `sql`
+    mentions, or all.
+    """
     manifest = store.read_manifest(path)
+    hashes: dict[str, str] = manifest["tables"]
+    wanted = mentioned([*tables.NAMES, *tables.STREAMED], sql)
+    damage.check_files(path, {file: had for file, had in hashes.items() if re.split(r"[./]", file)[0] in wanted})
+    try:
+        return _result_views(path, manifest)
+    except ResultError:
+        damage.check_files(path, hashes)  # DuckDB reads the header of every table; this error names the damaged file
+        raise
+
+
+def _result_views(path: Path, manifest: Mapping[str, Any]) -> DuckDBPyConnection:
     old = manifest["schema"] == renamed.SCHEMA
     database = connect()
     runs = pa.Table.from_pylist([{key: run[key] for key in ("qdisc", "seed")} for run in manifest["runs"]])

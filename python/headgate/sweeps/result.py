@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import io
-import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from headgate.errors import ResultError, UsageError, did_you_mean, warn_renamed
-from headgate.files import damage, renamed, tables
+from headgate.files import damage, renamed, sealed, tables
 from headgate.scenario import Scenario
 from headgate.sweeps import folder as folders
-from headgate.sweeps.dataset import POINTS, RECEIPTS, read_manifest
+from headgate.sweeps.dataset import POINTS, POINTS_HASH, RECEIPTS, read_manifest
 from headgate.sweeps.folder import Folder
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
+#: Number of files that are read together.
+_FILES_PER_READ = 64
 
 
 class SweepCost(NamedTuple):
@@ -68,7 +68,9 @@ class Sweep:
         data = self.folder.read([POINTS]).get(POINTS)
         if data is None:
             raise ResultError(f"{self.url} has no {POINTS}: run the sweep again to make it")
-        return renamed.table("points", self._read(POINTS, data))
+        if POINTS_HASH in self.manifest:  # datasets of earlier builds have no hash
+            damage.verified(data, str(self.manifest[POINTS_HASH]), f"{self.url}/{POINTS}")
+        return renamed.table("points", tables.parse(data, f"{self.url}/{POINTS}"))
 
     def files(self, name: str) -> list[str]:
         """The files of a table, one per finished run, in the order of `points`."""
@@ -78,11 +80,9 @@ class Sweep:
 
     def table(self, name: str) -> pa.Table:
         """A table of all runs, such as `flows`: rows in the order of `points`, with the swept keys in each row."""
-        files = self.files(name)
-        contents = self.folder.read(files)
-        parts = [self._read(file, contents[file]) for file in files if file in contents]
-        if len(parts) < len(files) or not parts:
-            raise ResultError(f"{self.url} has {len(parts)} of {len(files)} files of {name}: run the sweep again")
+        parts = [tables.parse(data, f"{self.url}/{file}") for file, data in self._contents(name)]
+        if not parts:
+            raise ResultError(f"{self.url} has no runs of {name}: run the sweep again")
         rows = renamed.table(name, tables.concat(parts))
         run_indices = np.repeat(np.arange(len(parts)), [part.num_rows for part in parts])
         keys_by_row = self.points.select([*self.keys, "discipline"]).take(pa.array(run_indices))
@@ -90,31 +90,65 @@ class Sweep:
             rows = rows.add_column(index + 1, field, keys_by_row.column(index))
         return rows
 
+    def _contents(self, name: str) -> Iterator[tuple[str, bytes]]:
+        """The files of a table with their contents, each compared with the hash in its run's receipt."""
+        files = self.files(name)
+        for first in range(0, len(files), _FILES_PER_READ):
+            some = files[first : first + _FILES_PER_READ]
+            contents = self.folder.read(some)
+            if missing := [file for file in some if file not in contents]:
+                raise ResultError(f"{self.url} has no {missing[0]}: run the sweep again")
+            for file in some:
+                expected = self._receipts[file.partition("/")[2].removesuffix(".parquet")]["tables"][name]
+                yield file, damage.verified(contents[file], expected, f"{self.url}/{file}")
+
+    @cached_property
+    def _receipts(self) -> dict[str, dict[str, Any]]:
+        """The receipt of each finished run, by the run's hash."""
+        names = {point: f"{RECEIPTS}/{point}.json" for point in self.points["point"].to_pylist()}
+        contents = self.folder.read(list(names.values()))
+        if missing := [name for name in names.values() if name not in contents]:
+            raise ResultError(f"{self.url} has no {missing[0]}: run the sweep again")
+        return {point: sealed.parse(contents[name], f"{self.url}/{name}") for point, name in names.items()}
+
+    def check(self, names: Iterable[str] | None = None) -> int:
+        """Compares the files of these tables (of all by default) with their hashes. Returns the number of files.
+
+        `ResultError` names the first damaged file.
+        """
+        chosen = self.manifest["tables"] if names is None else names
+        return sum(1 for name in chosen for _ in self._contents(name)) + len(self._receipts) + 2
+
     def scenario(self, point: str, files: Callable[[str], bytes] | None = None) -> Scenario:
         """The scenario of a run, by its hash, for `headgate.run`. `files` reads the files that the scenario names."""
         name = f"{RECEIPTS}/{point}.json"
         receipt = self.folder.read([name]).get(name)
         if receipt is None:
             raise UsageError(f"the sweep has no point {point!r}")
-        return Scenario.parse(json.loads(receipt)["scenario"], file=name, files=files)
+        return Scenario.parse(sealed.parse(receipt, f"{self.url}/{name}")["scenario"], file=name, files=files)
 
     def query(self, sql: str) -> pa.Table:
         """The result of an SQL query, with `points` and every table as views; needs DuckDB."""
         from headgate.sweeps.query import ask
 
-        return ask(self.database(), sql)
+        return ask(self.database(sql), sql)
 
-    def database(self) -> DuckDBPyConnection:
-        """A DuckDB database in memory, with `points` and every table as views."""
-        from headgate.sweeps.query import sweep_views
+    def database(self, sql: str | None = None) -> DuckDBPyConnection:
+        """A DuckDB database in memory, with `points` and every table as views.
 
+        DuckDB reads the files itself, so they are compared with their hashes first: those of the tables that `sql`
+        mentions, or all.
+        """
+        from headgate.sweeps.query import mentioned, sweep_views
+
+        self.check(mentioned(self.manifest["tables"], sql))
         files = {name: self.files(name) for name in self.manifest["tables"]}
         old = self.manifest["schema"] == renamed.SCHEMA
-        return sweep_views(self.folder, self.points, self.keys, files, old=old)
-
-    def _read(self, name: str, data: bytes) -> pa.Table:
-        with damage.reading(f"{self.url}/{name}"):
-            return pq.read_table(io.BytesIO(data))
+        try:
+            return sweep_views(self.folder, self.points, self.keys, files, old=old)
+        except ResultError:
+            self.check()  # DuckDB reads the header of every table; this error names the damaged file
+            raise
 
     def __repr__(self) -> str:
         where = "in memory" if self.url is None else self.url

@@ -17,7 +17,7 @@ from headgate.analysis.links import LinkDirection
 from headgate.analysis.metrics.views import ResultRows, jain
 from headgate.execution import batch
 from headgate.execution.runner import Timing, execute_run
-from headgate.files import store, streams, tables
+from headgate.files import sealed, store, streams, tables
 from headgate.scenario import Scenario
 
 SCHEMA = 2
@@ -90,7 +90,7 @@ def run(task: RunTask, progress: _core.Progress) -> RunFiles:
         "tables": {name: hashlib.sha256(data).hexdigest() for name, data in files.items()},
         "figures": _measures(scenario, all_tables),
     }
-    return RunFiles(files, store.json_text(receipt).encode(), timing)
+    return RunFiles(files, sealed.sealed_text(receipt).encode(), timing)
 
 
 def _bytes(run_hash: str, table: pa.Table) -> bytes:

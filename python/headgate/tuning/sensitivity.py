@@ -109,7 +109,7 @@ def sensitivity(
         for value in checked
     ]
     varied = Sensitivity(scenario, base, goals, tuple(axes), measured_by_spec[str(base)], measured, folder)
-    store.write_files(folder, {"sensitivity.json": store.json_text(varied.document())})
+    store.write_files(folder, {"sensitivity.json": store.sealed_text(varied.document())})
     return varied
 
 

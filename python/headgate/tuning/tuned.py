@@ -86,7 +86,7 @@ def tune(
         searched = outcome.compare(plan, tried, further, folder, runs)
         importance_by_objective = importances(plan, started_search.record.study(trials))
         document = outcome.document(searched, importance_by_objective)
-        store.write_files(folder, {DOCUMENT: store.json_text(document)})
+        store.write_files(folder, {DOCUMENT: store.sealed_text(document)})
         return TuningResult(
             searched,
             importance_by_objective,

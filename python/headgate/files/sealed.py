@@ -1,0 +1,41 @@
+"""JSON documents with a seal: the SHA-256 of their other content, as the last key.
+
+Reading compares the whole text with the seal, so a changed bit anywhere in the file is found. Documents of earlier
+builds have no seal. A changed bit in the key of the seal makes a document look like one of these, but then its content
+is intact.
+"""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from headgate.errors import ResultError
+
+KEY = "sha256"
+
+
+def json_text(value: Any) -> str:
+    """A JSON document as text."""
+    return json.dumps(value, indent=1, allow_nan=False) + "\n"
+
+
+def sealed_text(document: dict[str, Any]) -> str:
+    """A document as text, with its seal."""
+    return json_text({**document, KEY: hashlib.sha256(json_text(document).encode()).hexdigest()})
+
+
+def parse(data: bytes, place: object) -> dict[str, Any]:
+    """The document in a file's bytes, without its seal; `ResultError` if it is damaged."""
+    try:
+        document: dict[str, Any] = json.loads(data.decode())
+    except ValueError as error:
+        raise ResultError(f"{place} is damaged: {error}") from None
+    if isinstance(document, dict) and document.pop(KEY, None) is not None and sealed_text(document).encode() != data:
+        raise ResultError(f"{place} is damaged: its content does not match the SHA-256 in it")
+    return document
+
+
+def read(file: Path) -> dict[str, Any]:
+    """The document in a file; `ResultError` if it is damaged."""
+    return parse(file.read_bytes(), file)

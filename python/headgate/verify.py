@@ -1,0 +1,85 @@
+"""Compares every file of results, sweeps, searches and experiments below a folder with its recorded hash."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from headgate.errors import ResultError
+from headgate.files import receipts, sealed, store
+from headgate.sweeps import dataset
+from headgate.sweeps.result import Sweep
+from headgate.tuning import damage
+
+#: The database of a search, and the name of its study (`headgate.tuning.study`, which loads slowly).
+STUDY, STUDY_NAME = "study.db", "tune"
+
+#: Documents of experiments, readings, evaluations, searches and sensitivities.
+DOCUMENTS = ("found.json", "readings.json", "evaluation.json", "tuned.json", "sensitivity.json")
+
+
+class Verification(NamedTuple):
+    """A verified folder or file: its kind, its path, and the reason why it is damaged (empty if it is not)."""
+
+    kind: str
+    path: Path
+    damage: str = ""
+
+
+def verify(folder: Path) -> list[Verification]:
+    """Verifies everything in `folder` and below; `ResultError` if there is nothing with hashes."""
+    found = list(_below(folder))
+    if not found:
+        store.read_manifest(folder)  # its error says what the folder lacks
+    return found
+
+
+def summary(found: list[Verification]) -> str:
+    """The kinds in words: `2 results and 1 document`."""
+    kinds = [each.kind for each in found]
+    counts = [f"{kinds.count(kind)} {kind}{'' if kinds.count(kind) == 1 else 's'}" for kind in dict.fromkeys(kinds)]
+    return " and ".join(filter(None, [", ".join(counts[:-1]), counts[-1]]))
+
+
+def _below(folder: Path) -> Iterator[Verification]:
+    if (folder / store.MANIFEST).is_file():
+        yield _checked("result", folder, _result)
+    elif (folder / dataset.MANIFEST).is_file():
+        yield _checked("sweep", folder, lambda path: Sweep.load(path).check())
+    elif (folder / store.RUNS).is_dir():
+        yield _checked("unfinished result", folder, _unfinished)
+    else:
+        yield from _others(folder)
+
+
+def _others(folder: Path) -> Iterator[Verification]:
+    """The documents and the search of a folder, and what its subfolders have."""
+    if (folder / STUDY).is_file():
+        yield _checked("search", folder / STUDY, lambda file: damage.check_file(file, STUDY_NAME))
+    for name in DOCUMENTS:
+        if (folder / name).is_file():
+            yield _checked("document", folder / name, sealed.read)
+    for below in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if below.is_dir() and not below.is_symlink():
+            yield from _below(below)
+
+
+def _checked(kind: str, path: Path, check: Callable[[Path], object]) -> Verification:
+    try:
+        check(path)
+    except ResultError as error:
+        return Verification(kind, path, str(error))
+    return Verification(kind, path)
+
+
+def _result(folder: Path) -> None:
+    changed = store.changed_files(folder)
+    if changed:
+        raise ResultError(
+            f"{folder}: changed or missing: {', '.join(changed)}. `headgate run --force` recomputes them."
+        )
+
+
+def _unfinished(folder: Path) -> None:
+    changed = receipts.changed_runs(folder)
+    if changed:
+        raise ResultError(f"{folder}: changed or missing: {', '.join(changed)}. The next run recomputes them.")
