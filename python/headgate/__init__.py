@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from headgate.scenario.network import Dumbbell as Dumbbell
     from headgate.scenario.network import Network as Network
     from headgate.sweeps.api import sweep as sweep
+    from headgate.sweeps.cluster import ClusterTls as ClusterTls
     from headgate.sweeps.result import Sweep as Sweep
     from headgate.tuning.sensitivity import Sensitivity as Sensitivity
     from headgate.tuning.sensitivity import sensitivity as sensitivity
@@ -66,6 +67,7 @@ _LATER = {
         "prototype.port": "Port",
         "results": "Result",
         "sweeps.api": "sweep",
+        "sweeps.cluster": "ClusterTls",
         "sweeps.result": "Sweep",
         "tuning.sensitivity": "Sensitivity sensitivity",
         "tuning.tuned": "TuningResult tune",

@@ -1,10 +1,11 @@
 """`headgate sweep --cluster`: the same bytes from a Dask cluster, whatever happens to its workers."""
 
+import shutil
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -43,26 +44,33 @@ def listens(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """A cluster whose workers have both registered with the scheduler."""
-    folder = tmp_path_factory.mktemp("dask")
+@contextmanager
+def started(folder: Path, protocol: str, tls: Sequence[str] = ()) -> Iterator[Cluster]:
+    """A cluster on loopback whose workers have both registered with the scheduler; `tls` are its certificates."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    address = f"tcp://127.0.0.1:{port}"
-    options = ("--nthreads", "1", "--no-nanny", "--local-directory", str(folder))
-    started = [start(folder, "scheduler", "--host", "127.0.0.1", "--port", str(port))]
+    address = f"{protocol}://127.0.0.1:{port}"
+    options = ("--nthreads", "1", "--no-nanny", "--local-directory", str(folder), *tls)
+    place = ("--protocol", protocol, "--host", "127.0.0.1", "--port", str(port))
+    processes = [start(folder, "scheduler", *place, *tls)]
     try:
-        started += [start(folder, "worker", address, *options) for _ in range(2)]
+        processes += [start(folder, "worker", address, "--protocol", protocol, *options) for _ in range(2)]
         wait_for(lambda: listens(port), 60)
-        with clusters.connected(address) as client:
+        with clusters.connected(address, clusters.ClusterTls(*map(Path, tls[1::2])) if tls else None) as client:
             wait_for(lambda: client.count == 2, 60)
-        yield Cluster(address, started[0], started[1:])
+        yield Cluster(address, processes[0], processes[1:])
     finally:
-        for process in started:
+        for process in processes:
             process.kill()
             process.wait()
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A cluster for all tests of this file."""
+    with started(tmp_path_factory.mktemp("dask"), "tcp") as made:
+        yield made
 
 
 class CallAfter(Watcher):
@@ -111,6 +119,52 @@ def test_a_worker_with_another_build_is_refused(
     with pytest.raises(ClusterError, match=expected):
         headgate.sweep(swept, out=tmp_path / "out", cluster=cluster.address)
     assert not (tmp_path / "out").exists()
+
+
+def test_the_command_ends_with_0_and_prints_its_dataset(
+    cluster: Cluster, swept: Path, tmp_path: Path, dataset: headgate.Sweep, command: Command
+):
+    done = command("sweep", swept, "--cluster", cluster.address, "--out", tmp_path / "out")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"{RUNS} runs in " in done.stdout
+    assert "; 2 threads, " in done.stdout
+    (folder,) = (tmp_path / "out").iterdir()
+    assert every_file(folder) == every_file(Path(dataset.url))
+
+
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """A certificate authority with a certificate of its own, which every end uses, and the key."""
+    if shutil.which("openssl") is None:
+        pytest.skip("there is no openssl")
+    folder = tmp_path_factory.mktemp("tls")
+    cert, key = folder / "cert.pem", folder / "key.pem"
+    words = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1"
+    subprocess.run(["openssl", *words.split(), "-out", cert, "-keyout", key], check=True, capture_output=True)
+    return [cert, cert, key]
+
+
+def test_an_encrypted_cluster_needs_certificates(
+    swept: Path, tmp_path: Path, dataset: headgate.Sweep, command: Command, certificates: list[Path]
+):
+    options = [
+        word for pair in zip(("--tls-ca", "--tls-cert", "--tls-key"), certificates, strict=True) for word in pair
+    ]
+    given = [str(word).replace("tls-ca", "tls-ca-file") for word in options]
+    with started(tmp_path, "tls", given) as cluster:
+        sweep = ["sweep", swept, "--cluster", cluster.address, "--out", tmp_path / "out"]
+        bare = command(*sweep)
+        assert (bare.returncode, bare.stderr) == (
+            2,
+            f"error: {cluster.address} needs certificates: give --tls-ca, --tls-cert and --tls-key\n",
+        )
+        plain = command(*[str(word).replace("tls://", "tcp://") for word in sweep])
+        assert plain.returncode == 4
+        assert not (tmp_path / "out").exists()
+        done = command(*sweep, *options)
+        assert (done.returncode, done.stderr) == (0, "")
+    (folder,) = (tmp_path / "out").iterdir()
+    assert every_file(folder) == every_file(Path(dataset.url))
 
 
 def test_a_lost_worker_does_not_change_the_dataset(

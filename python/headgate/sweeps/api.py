@@ -15,7 +15,7 @@ from headgate.sweeps import folder as folders
 from headgate.sweeps import plan as plans
 from headgate.sweeps import query, running
 from headgate.sweeps import spec as specs
-from headgate.sweeps.cluster import connected
+from headgate.sweeps.cluster import ClusterTls, connected
 from headgate.sweeps.dataset import Dataset
 from headgate.sweeps.plan import SweepPlan
 from headgate.sweeps.result import Sweep
@@ -41,6 +41,7 @@ def sweep(
     out: str | Path | None = None,
     threads: int | None = None,
     cluster: str | None = None,
+    tls: ClusterTls | None = None,
     force: bool = False,
     watcher: Watcher | None = None,
 ) -> Sweep:
@@ -52,7 +53,7 @@ def sweep(
 
     With `out`, a path or a URL that fsspec knows, the dataset goes to `out/<name>-sweep-<hash8>`. Finished runs in it
     are reused unless `force`. Without `out` the dataset stays in memory. Runs use all processors, or the Dask cluster
-    whose scheduler is at `cluster`, such as `tcp://host:8786`.
+    whose scheduler is at `cluster`, such as `tcp://host:8786`. `tls` has the certificates for `tls://host:8786`.
 
     Raises before the first run: `ScenarioError` for a bad scenario or value, `UsageError` for a bad sweep,
     `ResultError` for a dataset that cannot be written, `ClusterError` for a cluster that cannot be used. Raises
@@ -66,17 +67,21 @@ def sweep(
             "`samples`, `latin_seed` and `tables` need `grid`, `list` or `latin`; write them into [sweep] otherwise"
         )
     plan = plans.read(scenario, spec, set=tuple(set), qdiscs=tuple(qdiscs), seeds=seeds)
-    with executor(threads, cluster) as chosen:
+    with executor(threads, cluster, tls) as chosen:
         return running.run(prepared(plan, out, force=force), chosen, watcher or Watcher())
 
 
-def executor(threads: int | None, cluster: str | None) -> AbstractContextManager[running.Executor]:
+def executor(
+    threads: int | None, cluster: str | None, tls: ClusterTls | None = None
+) -> AbstractContextManager[running.Executor]:
     """The executor of runs: this machine, or the Dask cluster at an address until the end of the context."""
     if threads is not None and threads < 1:
         raise UsageError(f"threads must be at least 1, found {threads}")
     if threads is not None and cluster is not None:
         raise UsageError("`threads` cannot be used with `cluster`: each worker has its own number of threads")
-    return nullcontext(running.ThreadExecutor(threads)) if cluster is None else connected(cluster)
+    if tls is not None and cluster is None:
+        raise UsageError("certificates need a cluster: give `cluster` too")
+    return nullcontext(running.ThreadExecutor(threads)) if cluster is None else connected(cluster, tls)
 
 
 def prepared(plan: SweepPlan, out: str | Path | None, *, force: bool = False) -> Dataset:
@@ -87,8 +92,11 @@ def prepared(plan: SweepPlan, out: str | Path | None, *, force: bool = False) ->
     return dataset
 
 
-def database(location: str) -> DuckDBPyConnection:
-    """The tables of the result folder or the dataset at `location` as views; `ResultError` for anything else."""
+def database(location: str, sql: str | None = None) -> DuckDBPyConnection:
+    """The tables of the result folder or the dataset at `location` as views; `ResultError` for anything else.
+
+    The files of the tables that `sql` mentions, or of all, are compared with their hashes.
+    """
     if "://" not in location and (Path(location) / store.MANIFEST).is_file():
-        return query.result_views(Path(location))
-    return Sweep.load(location).database()
+        return query.result_views(Path(location), sql)
+    return Sweep.load(location).database(sql)

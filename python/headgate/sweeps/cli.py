@@ -31,8 +31,14 @@ def sweep(
     ] = "results",
     threads: Threads = None,
     cluster: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Run on the Dask cluster at tcp://HOST:PORT.")
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Run on the Dask cluster at tcp://HOST:PORT or tls://HOST:PORT."),
     ] = None,
+    tls_ca: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="For tls://: the certificate of the cluster's authority.")
+    ] = None,
+    tls_cert: Annotated[Path | None, typer.Option(metavar="FILE", help="For tls://: our certificate.")] = None,
+    tls_key: Annotated[Path | None, typer.Option(metavar="FILE", help="For tls://: our key.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan without running it.")] = False,
     force: Force = False,
 ) -> None:
@@ -41,18 +47,23 @@ def sweep(
     The [sweep] section of the file lists the values. Finished runs are reused. After Ctrl-C, the same command resumes.
     """
     from headgate.sweeps import api, plan, running, show
+    from headgate.sweeps.cluster import ClusterTls
     from headgate.terminal.progress import Bar
 
     with reading(file):
         planned = plan.read(file, None, set=changes or (), qdiscs=qdisc or (), seeds=seeds)
-    with api.executor(threads, cluster) as executor:
+    files = (tls_ca, tls_cert, tls_key)
+    if None in files and any(files):
+        raise UsageError("--tls-ca, --tls-cert and --tls-key belong together: give all three")
+    tls = ClusterTls(*filter(None, files)) if all(files) else None
+    with api.executor(threads, cluster, tls) as executor:
         dataset = api.prepared(planned, out, force=force)
         left = dataset.missing
         typer.echo(show.plan(dataset, len(left), running.estimate(planned, left, executor.count), executor.where))
         if dry_run:
             return
         swept = running.run(dataset, executor, Bar())
-    typer.echo(show.done(swept, executor.count))
+        typer.echo(show.done(swept, executor.count))  # a cluster counts its threads only while it is connected
 
 
 @with_error_messages
@@ -75,7 +86,7 @@ def query(
     if as_csv + as_json + (parquet is not None) > 1:
         raise UsageError("give only one of --csv, --json and --parquet")
     with Loading():  # importing DuckDB fails after a KeyboardInterrupt
-        database = api.database(result)
+        database = api.database(result, sql)
     if sql is None:
         console().print(show.columns(query.names(database)))
         return

@@ -14,7 +14,8 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headgate import _core
 from headgate.errors import ClusterError, UsageError
@@ -25,7 +26,7 @@ from headgate.sweeps.plan import SweepPlan, SweepRun
 from headgate.sweeps.work import BuildIdentity, RunFiles, RunTask
 
 if TYPE_CHECKING:
-    from distributed import Client, Future
+    from distributed import Client, Future, Security
 
 #: Seconds to wait for the scheduler's answer.
 TIMEOUT_S = 5.0
@@ -33,6 +34,14 @@ TIMEOUT_S = 5.0
 AHEAD = 3
 #: Seconds between counts of the workers, which may join and leave.
 RECOUNT_S = 1.0
+
+
+class ClusterTls(NamedTuple):
+    """The files (PEM) for a `tls://` cluster: its certificate authority, and our certificate and key."""
+
+    ca: Path
+    cert: Path
+    key: Path
 
 
 class WorkerMismatchError(Exception):
@@ -120,8 +129,11 @@ class Cluster:
 
 
 @contextmanager
-def connected(address: str) -> Iterator[Cluster]:
-    """The cluster at an address during the context; `ClusterError` within seconds if it does not answer."""
+def connected(address: str, tls: ClusterTls | None = None) -> Iterator[Cluster]:
+    """The cluster at an address during the context; `ClusterError` within seconds if it does not answer.
+
+    Without `tls`, certificates come from Dask's configuration. `UsageError` if a `tls://` address has none.
+    """
     try:
         from distributed import Client
     except ImportError:
@@ -131,9 +143,10 @@ def connected(address: str) -> Iterator[Cluster]:
         log = logging.getLogger("distributed.client")
         stack.callback(log.setLevel, log.level)
         log.setLevel(logging.CRITICAL)
-        _check_scheduler(address)
+        security = _security(address, tls)
+        _check_scheduler(address, security)
         try:
-            client = Client(address, timeout=TIMEOUT_S, set_as_default=False, name="headgate")
+            client = Client(address, timeout=TIMEOUT_S, set_as_default=False, name="headgate", security=security)
         except (OSError, ValueError) as error:
             raise ClusterError(f"no Dask scheduler answers at {address}: {_short(error)}") from None
         stack.callback(client.close, timeout=TIMEOUT_S)
@@ -141,12 +154,35 @@ def connected(address: str) -> Iterator[Cluster]:
         yield Cluster(client, address)
 
 
-def _check_scheduler(address: str) -> None:
+def _security(address: str, tls: ClusterTls | None) -> Security:
+    """Dask's settings for encrypted connections; `UsageError` if certificates are missing, or have no use."""
+    from distributed import Security
+
+    encrypted = address.startswith("tls://")
+    if tls is None:
+        security = Security()
+        if encrypted and security.tls_ca_file is None:
+            raise UsageError(f"{address} needs certificates: give --tls-ca, --tls-cert and --tls-key")
+        return security
+    if not encrypted:
+        raise UsageError(
+            f"certificates need an encrypted cluster: write tls:// in place of {address.partition('//')[0]}//"
+        )
+    for file in tls:
+        if not file.is_file():
+            raise UsageError(f"there is no file {file}")
+    return Security(
+        tls_ca_file=str(tls.ca), tls_client_cert=str(tls.cert), tls_client_key=str(tls.key), require_encryption=True
+    )
+
+
+def _check_scheduler(address: str, security: Security) -> None:
     """Checks that a Dask scheduler answers. A Dask client takes ten seconds to give up on anything else."""
     from distributed import rpc
 
     async def who() -> Any:
-        async with rpc(address, timeout=TIMEOUT_S) as server:
+        arguments = security.get_connection_args("client")
+        async with rpc(address, timeout=TIMEOUT_S, connection_args=arguments) as server:
             return await asyncio.wait_for(server.identity(), 2 * TIMEOUT_S)  # to connect, and to answer
 
     try:
