@@ -14,7 +14,8 @@ import typer
 
 from headgate import _core
 from headgate.errors import UsageError
-from headgate.scenario import Scenario, files_in
+from headgate.scenario import Scenario
+from headgate.scenario.inputs import files_in
 from headgate.terminal.console import with_error_messages
 from headgate.terminal.options import reading
 

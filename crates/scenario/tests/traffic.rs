@@ -218,7 +218,7 @@ fn a_file_to_replay_is_kept_and_brings_its_flows() {
 fn errors_of_a_replayed_file_say_what_is_wrong() {
     let replay = |file: &str| message(&format!("[[udp]]\ntraffic = {{ name = 'replay', file = '{file}' }}"));
     assert_eq!(replay("none.csv"), "`udp[0].traffic`: cannot read \"none.csv\": there is no such file");
-    assert_eq!(replay("bad.csv"), "replay: bad.csv: line 2: the time goes back, from 500ms to 250ms");
+    assert_eq!(replay("bad.csv"), "replay: bad.csv: line 2: times must not decrease");
     assert_eq!(replay("cut.pcap"), "replay: cut.pcap: the capture is cut off before its first packet ends");
     assert_eq!(
         message("[[udp]]\nflows = 3\ntraffic = 'replay:file=traces/two.csv'"),

@@ -27,7 +27,7 @@ impl TrafficTrace {
 }
 
 /// Parses lines of time in seconds, flow name and bytes. A first line without a numeric time is a heading. Lines that
-/// begin with `#` are comments.
+/// begin with `#` are comments. Messages repeat nothing from the file.
 fn csv(bytes: &[u8]) -> Result<TrafficTrace, TraceError> {
     let mut reader = csv::ReaderBuilder::new();
     let mut reader =
@@ -50,7 +50,7 @@ fn csv(bytes: &[u8]) -> Result<TrafficTrace, TraceError> {
             Err(what) => return wrong(line_of(bytes, record.position()), what),
         };
         if at < latest {
-            return wrong(line_of(bytes, record.position()), format!("the time goes back, from {latest} to {at}"));
+            return wrong(line_of(bytes, record.position()), "times must not decrease".to_string());
         }
         latest = at;
         if written > 0 {
@@ -73,7 +73,7 @@ fn fields(record: &csv::StringRecord) -> Result<(Span, &str, u32), String> {
         return Err(format!("expected time,flow,bytes, found {} fields", record.len()));
     };
     let seconds: Option<f64> = time.parse().ok().filter(|seconds| (0.0..=LATEST).contains(seconds));
-    let seconds = seconds.ok_or_else(|| format!("expected a time in seconds from 0 to {LATEST}, found {time:?}"))?;
-    let bytes = bytes.parse().map_err(|_| format!("expected bytes, a whole number below 2^32, found {bytes:?}"))?;
+    let seconds = seconds.ok_or_else(|| format!("field 1: expected a time in seconds from 0 to {LATEST}"))?;
+    let bytes = bytes.parse().map_err(|_| "field 3: expected bytes, a whole number below 2^32".to_string())?;
     Ok((Span::from_secs_f64(seconds), flow, bytes))
 }

@@ -11,7 +11,8 @@ import pyarrow as pa
 
 from headgate.errors import ResultError
 from headgate.files import renamed, store, tables
-from headgate.scenario import RunKey, RunWorld, Scenario, files_in
+from headgate.scenario import RunKey, RunWorld, Scenario
+from headgate.scenario.inputs import files_in
 
 
 class _LazyTable(cached_property[Any]):

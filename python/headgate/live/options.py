@@ -9,6 +9,7 @@ from typing import NamedTuple
 from headgate import _core
 from headgate.errors import UsageError
 from headgate.live.directions import DIRECTIONS, OPTIONS
+from headgate.scenario.inputs import files_in
 
 #: Values of options that are not given.
 DEFAULTS = {"delay": "0ms", "limit": "1000p", "qdisc": "droptail"}
@@ -43,7 +44,7 @@ def scenario(direction: str, given: Mapping[str, str | None], text: str = TEXT) 
         if name not in ("qdisc", "overhead")
     ]
     try:
-        return _core.Scenario(text, "link", set=changes, qdiscs=[chosen["qdisc"].value], files=_read)
+        return _core.Scenario(text, "link", set=changes, qdiscs=[chosen["qdisc"].value], files=files_in(Path()))
     except _core.ScenarioError as error:
         raise UsageError(_in_terms_of_options(error, chosen)) from None
 
@@ -118,10 +119,6 @@ def _step(option: OptionValue, step: str) -> str:
             f"{option.flag} {option.value}: expected TIME=RATE for each step, such as 10s=5Mbit/s, found {step!r}"
         )
     return f"{{ at = {json.dumps(at.strip())}, rate = {json.dumps(rate.strip())} }}"
-
-
-def _read(path: str) -> bytes:
-    return Path(path).read_bytes()
 
 
 def _in_terms_of_options(error: _core.ScenarioError, chosen: Mapping[str, OptionValue]) -> str:

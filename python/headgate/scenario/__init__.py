@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 from headgate import _core
 from headgate.errors import UsageError
+from headgate.scenario.inputs import files_in
 
 if TYPE_CHECKING:
     from headgate.build.parts import ClassPart, FlowsPart, LinkPart
@@ -80,11 +81,6 @@ class ScenarioChanges(TypedDict, total=False):
     set: Iterable[str]
     qdiscs: Iterable[AnyQdisc]
     seeds: int | Iterable[int] | None
-
-
-def files_in(folder: Path) -> Callable[[str], bytes]:
-    """Reads the files that a scenario in `folder` names."""
-    return lambda path: (folder / path).read_bytes()
 
 
 class Scenario:

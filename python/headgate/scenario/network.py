@@ -9,8 +9,9 @@ from typing import Unpack
 from headgate.build import keys
 from headgate.build.parts import ClassPart, FlowsPart, LinkPart
 from headgate.prototype.discipline import AnyQdisc
-from headgate.scenario import Scenario, files_in
+from headgate.scenario import Scenario
 from headgate.scenario.document import dumbbell, network
+from headgate.scenario.inputs import files_in
 
 
 class Dumbbell(Scenario):

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple, Self
 from headgate._core import ScenarioError
 from headgate.errors import UsageError, did_you_mean
 from headgate.files import tables
-from headgate.scenario import Scenario, files_in
+from headgate.scenario import Scenario
+from headgate.scenario.inputs import files_in
 from headgate.sweeps import spec as specs
 from headgate.sweeps.quantity import toml
 from headgate.sweeps.spec import SweepSpec, SweptValues
