@@ -1,6 +1,5 @@
 """Experiments run, resume, share common runs, and report their results."""
 
-import json
 import os
 import re
 import signal
@@ -19,6 +18,7 @@ from headgate.experiment import record, show
 from headgate.experiment.declare import Experiment
 from headgate.experiment.results import NotRunError
 from headgate.experiment.running import RunOptions, run
+from headgate.files import sealed
 from headgate.papers import catalogue, page
 from tests.conftest import Command
 
@@ -109,7 +109,7 @@ def test_a_stopped_run_resumes_to_the_same_numbers(tiny: Experiment, tmp_path: P
 
 def test_a_record_has_every_number(tiny: Experiment, tmp_path: Path):
     kept = carry_out(tiny, tmp_path, RunOptions())
-    document = json.loads((kept.path / record.DOCUMENT).read_text())
+    document = sealed.read(kept.path / record.DOCUMENT)
     assert document == kept.document
     assert [claim["verdict"] for claim in document["claims"]] == ["holds", Verdict.DIFFERS.value]
     first = document["published"][0]
