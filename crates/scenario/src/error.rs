@@ -4,12 +4,13 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::changes::Change;
+use crate::quoted::printable;
 
 /// Why a scenario could not be read. [`Display`](fmt::Display) gives the whole message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ScenarioError {
-    /// What is wrong, in one sentence.
+    /// What is wrong, in one sentence. It quotes at most 80 characters of the input at a time.
     pub message: String,
     /// Help, such as the known keys; printed beside the caret.
     pub help: Option<Box<str>>,
@@ -127,8 +128,8 @@ impl SourceText<'_> {
         let (line, column, excerpt) = self.locate(fault.span);
         let in_file = change.is_none();
         ScenarioError {
-            message,
-            help: fault.help.map(String::into_boxed_str),
+            message: printable(&message),
+            help: fault.help.map(|help| printable(&help).into()),
             key: key.into(),
             file: self.file.to_string(),
             line: in_file.then_some(line),

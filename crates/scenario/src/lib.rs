@@ -48,6 +48,7 @@ mod network;
 mod paths;
 mod qdisc;
 mod qdisc_changes;
+mod quoted;
 mod read;
 mod record;
 mod resolve;
