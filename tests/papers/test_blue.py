@@ -11,6 +11,7 @@ from headgate.experiment.declare import Case, QuickVariant
 from headgate.experiment.results import ExperimentResults
 from headgate.experiment.running import RunOptions, run
 from headgate.papers import catalogue
+from headgate.papers.blue._loss import BLUES, REDS
 from headgate.papers.blue.fig17 import misclassified
 
 
@@ -61,6 +62,13 @@ def test_a_list_of_200_packets_holds_at_most_one_packet_of_a_flow_with_half_a_pe
     # From 430 intervals the standard error is 4 %; the tolerance is four of them.
     window = 100 / results("needed", "SRED", zombies=100).mean
     assert results("absent", "SRED", zombies=100).mean == pytest.approx((1 - window / 2) ** 2, rel=0.16)
+
+
+def test_a_claim_of_figure_5_is_about_all_configurations_of_red_or_blue():
+    # Section III-B writes of "RED" and "BLUE". Tables I and II have four configurations of each.
+    for claim in catalogue.experiment("blue/fig5").claims:
+        for configurations in (REDS, BLUES):
+            assert claim.judge.labels.intersection(configurations) in (set(), set(configurations)), claim.text
 
 
 def test_equation_1_gives_the_papers_numbers():

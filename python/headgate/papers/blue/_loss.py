@@ -11,9 +11,10 @@ from headgate.experiment.plots import AxisScale, PlotPanel
 from headgate.papers.blue._network import ABOVE, CHOICES, DELAYS, connection, connections, network
 from headgate.scenario.network import Network
 
+#: The configurations of tables I and II. A sentence about RED or BLUE is a claim about all of them.
 REDS = ("R1", "R2", "R3", "R4")
 BLUES = ("B1", "B2", "B3", "B4")
-#: The configurations of tables I and II.
+FAMILIES = {"RED": REDS, "BLUE": BLUES}
 QDISCS = {
     **{name: f"red:preset={name},mark_above_maxth=$above_maxth" for name in REDS},
     **{name: f"blue:preset={name}" for name in BLUES},

@@ -164,7 +164,9 @@ def each_flow(*labels: str) -> Plot:
 
 
 def _goodput(run: Run) -> tuple[Array, Array]:
-    return np.arange(float(FLOWS)), run.flows("goodput_bps", kind="tcp") / 1e6
+    # `--set tcp.flows` changes the number of flows.
+    goodput = run.flows("goodput_bps", kind="tcp") / 1e6
+    return np.arange(float(len(goodput))), goodput
 
 
 experiment = partial(Experiment, scenario=scenario, choices=OPEN, quick=QuickVariant(set=("duration=40s",)))

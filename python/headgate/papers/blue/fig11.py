@@ -1,7 +1,7 @@
 """Drop rate and utilization of RED and BLUE by buffer size, with ECN timeouts."""
 
 from headgate.experiment.claims import Term, above, below, every, in_each_case, m, mean
-from headgate.experiment.declare import Claim, HeadlineMeasure, QuickVariant, for_each
+from headgate.experiment.declare import Claim, HeadlineMeasure, QuickVariant
 from headgate.experiment.plots import Plot
 from headgate.papers.blue._loss import BLUES, REDS, SHORT, cases, experiment, panel
 from headgate.papers.blue._network import WHY
@@ -20,28 +20,24 @@ EXPERIMENT = experiment(
     cases=(*cases(timeouts=True), *cases(timeouts=False)),
     stated_in="section III-D",
     claims=(
-        *for_each(
-            BLUES,
-            "{} keeps the drop rate low (1 %) in all experiments",
-            lambda each: in_each_case(below(m("loss", each), LOW), ecn_timeout=True),
+        Claim(
+            "BLUE keeps the drop rate low (1 %) in all experiments",
+            every(in_each_case(below(m("loss", blue), LOW), ecn_timeout=True) for blue in BLUES),
             WHY["fig11 full"],
         ),
-        *for_each(
-            BLUES,
-            "{} keeps utilization high (95 %) in all experiments",
-            lambda each: in_each_case(above(m("utilization", each), HIGH), ecn_timeout=True),
+        Claim(
+            "BLUE keeps utilization high (95 %) in all experiments",
+            every(in_each_case(above(m("utilization", blue), HIGH), ecn_timeout=True) for blue in BLUES),
         ),
-        *for_each(
-            REDS,
-            "{} drops less with ECN timeouts than without (mean over all cases)",
-            lambda each: below(mean("loss", each, ecn_timeout=True), mean("loss", each, ecn_timeout=False)),
+        Claim(
+            "RED drops less with ECN timeouts than without (mean over all cases)",
+            every(below(mean("loss", red, ecn_timeout=True), mean("loss", red, ecn_timeout=False)) for red in REDS),
             WHY["fig11 swings"],
             place="section III-D, figures 5 and 11",
         ),
-        *for_each(
-            REDS[1:],
-            "{} uses less of the link than every BLUE (mean over all cases)",
-            lambda each: every(below(_utilization(each), _utilization(blue)) for blue in BLUES),
+        Claim(
+            "RED apart from R1 uses less of the link than BLUE (mean over all cases)",
+            every(below(_utilization(red), _utilization(blue)) for red in REDS[1:] for blue in BLUES),
             WHY["fig11 fewer"],
         ),
         Claim(

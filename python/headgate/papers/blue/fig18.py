@@ -2,6 +2,7 @@
 
 from headgate.experiment.claims import below, m, near
 from headgate.experiment.declare import Claim, HeadlineMeasure, PublishedNumbers, grid
+from headgate.experiment.measures import gauge
 from headgate.papers.blue._network import WHY
 from headgate.papers.blue._unresponsive import MEASURES, SFB, SHARES, each_flow, experiment
 from headgate.papers.blue.fig17 import misclassified
@@ -21,7 +22,7 @@ EXPERIMENT = experiment(
     cases=grid(unresponsive=(8,), rate=(5,)),
     # Which bins are polluted is chance. Five seeds leave an interval of a quarter.
     seeds=20,
-    measures={**MEASURES, **SHARES},
+    measures={**MEASURES, **SHARES, "polluted": gauge("polluted_bins")},
     published=(
         PublishedNumbers(
             "starved",

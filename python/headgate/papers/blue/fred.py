@@ -6,7 +6,7 @@ from headgate.experiment.declare import Claim, Experiment, HeadlineMeasure, Open
 from headgate.experiment.layers import Lines
 from headgate.experiment.measures import throughput
 from headgate.experiment.plots import AxisScale, one_panel
-from headgate.papers.blue._network import ACCESS
+from headgate.papers.blue._network import ACCESS, WHY
 from headgate.scenario.network import Dumbbell
 
 #: Buffer sizes in packets: a fifth of the bandwidth-delay product, and twice it.
@@ -46,6 +46,7 @@ EXPERIMENT = Experiment(
         Claim(
             "With a small buffer SFB protects TCP better: the flow gets less than under FRED (a tenth)",
             below(m("unresponsive_rate", "SFB", buffer=SMALL), m("unresponsive_rate", "FRED", buffer=SMALL), times=0.9),
+            WHY["fred steady"],
         ),
     ),
     plot=one_panel(

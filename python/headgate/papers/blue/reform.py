@@ -7,6 +7,7 @@ from headgate.experiment.declare import Claim, HeadlineMeasure, QuickVariant, Sc
 from headgate.experiment.layers import RunLine, series
 from headgate.experiment.measures import RunMeasure, over_intervals
 from headgate.experiment.plots import AxisScale, Plot, PlotPanel
+from headgate.papers.blue._network import WHY
 from headgate.papers.blue._unresponsive import SFB, experiment, scenario
 from headgate.scenario.network import Network
 
@@ -39,6 +40,7 @@ EXPERIMENT = experiment(
         Claim(
             "The reformed flow is readmitted: it gets nine tenths of what it sends",
             above(m("reformed", MOVING), 0.9 * FRIENDLY),
+            WHY["reform shares"],
         ),
         Claim(
             "When it resumes its high rate it is limited again (a fifth of its rate)",

@@ -1,10 +1,7 @@
 """Drops beside an unresponsive flow."""
 
-from collections.abc import Callable
-from functools import partial
-
-from headgate.experiment.claims import Condition, above, below, m, near
-from headgate.experiment.declare import HeadlineMeasure, PublishedNumbers, for_each, grid
+from headgate.experiment.claims import above, below, in_each_case, m, near
+from headgate.experiment.declare import Claim, HeadlineMeasure, PublishedNumbers, for_each, grid
 from headgate.experiment.layers import Bars
 from headgate.experiment.plots import AxisScale, Plot, PlotPanel
 from headgate.papers.blue._network import WHY
@@ -28,22 +25,10 @@ DROPS = {
         "SFQ+RED": (46.47, 43.94, 2.53),
     },
 }
-#: The same claim for each rate.
-per_rate = partial(for_each, RATES)
 #: The drops of all TCP flows, in Mbit/s, from which they count as considerable: 1 % of the link.
 CONSIDERABLE = 0.45
-
-
-def _drops_of_tcp(label: str) -> Callable[[int], Condition]:
-    return lambda rate: above(m("loss_tcp", label, rate=rate), CONSIDERABLE)
-
-
-def _limits_more(label: str) -> Callable[[int], Condition]:
-    return lambda rate: below(m("unresponsive_rate", label, rate=rate), m("unresponsive_rate", "RED", rate=rate))
-
-
-def _protects_more_than(label: str) -> Callable[[int], Condition]:
-    return lambda rate: below(m("loss_tcp", "SFB", rate=rate), m("loss_tcp", label, rate=rate))
+#: The disciplines that the paper compares with SFB.
+OTHERS = ("RED", "SFRED", "SFQ+RED")
 
 
 EXPERIMENT = experiment(
@@ -67,49 +52,42 @@ EXPERIMENT = experiment(
     choices=OPEN_REDS,
     stated_in="section IV-B",
     claims=(
-        *per_rate(
-            "Under SFB the unresponsive flow has almost all of the drops (95 %), at {} Mbit/s",
-            lambda rate: above(m("loss_unresponsive", "SFB", rate=rate), m("loss", "SFB", rate=rate), times=0.95),
+        Claim(
+            "Under SFB the unresponsive flow has almost all of the drops (95 %)",
+            in_each_case(above(m("loss_unresponsive", "SFB"), m("loss", "SFB"), times=0.95)),
             WHY["overfull"],
         ),
-        *per_rate(
-            "SFB limits the unresponsive flow to 0.16 Mbit/s (within a quarter), at {} Mbit/s",
-            lambda rate: near(m("unresponsive_rate", "SFB", rate=rate), 0.16, within=0.25),
+        Claim(
+            "SFB limits the unresponsive flow to 0.16 Mbit/s (within a quarter)",
+            in_each_case(near(m("unresponsive_rate", "SFB"), 0.16, within=0.25)),
             WHY["leak"],
         ),
-        *per_rate(
-            "SFB drops a very small amount of TCP's packets (0.1 % of the link), at {} Mbit/s",
-            lambda rate: below(m("loss_tcp", "SFB", rate=rate), 0.1 * CONSIDERABLE),
+        Claim(
+            "SFB drops a very small amount of TCP's packets (0.1 % of the link)",
+            in_each_case(below(m("loss_tcp", "SFB"), 0.1 * CONSIDERABLE)),
             WHY["overfull"],
         ),
-        *(
-            claim
-            for other in ("RED", "SFRED", "SFQ+RED")
-            for claim in per_rate(
-                f"SFB drops fewer of TCP's packets than {other}, at {{}} Mbit/s",
-                _protects_more_than(other),
-                WHY["overfull"],
-                place="table III",
-            )
+        *for_each(
+            OTHERS,
+            "SFB drops fewer of TCP's packets than {}",
+            lambda other: in_each_case(below(m("loss_tcp", "SFB"), m("loss_tcp", other))),
+            {"RED": WHY["table3 varies"], "SFQ+RED": WHY["table3 SFQ"]},
+            place="table III",
         ),
-        *per_rate(
-            "Under RED the unresponsive flow stays close to its sending rate (3/4), at {} Mbit/s",
-            lambda rate: above(m("unresponsive_rate", "RED", rate=rate), 0.75 * rate),
+        Claim(
+            "Under RED the unresponsive flow stays close to its sending rate (3/4)",
+            in_each_case(above(m("unresponsive_rate", "RED"), lambda case: 0.75 * case["rate"])),
         ),
-        *per_rate(
-            "RED drops a considerable amount of TCP's packets (1 % of the link), at {} Mbit/s",
-            _drops_of_tcp("RED"),
-            WHY["table3 varies"],
+        *for_each(
+            OTHERS[1:],
+            "{} limits the unresponsive flow more than RED does",
+            lambda other: in_each_case(below(m("unresponsive_rate", other), m("unresponsive_rate", "RED"))),
         ),
-        *per_rate("SFRED limits the unresponsive flow more than RED does, at {} Mbit/s", _limits_more("SFRED")),
-        *per_rate("SFRED cannot protect TCP from drops (1 % of the link), at {} Mbit/s", _drops_of_tcp("SFRED")),
-        *per_rate(
-            "SFQ with RED limits the unresponsive flow more than RED does, at {} Mbit/s", _limits_more("SFQ+RED")
-        ),
-        *per_rate(
-            "SFQ with RED drops a significant amount of TCP's packets (1 % of the link), at {} Mbit/s",
-            _drops_of_tcp("SFQ+RED"),
-            WHY["table3 SFQ"],
+        *for_each(
+            OTHERS,
+            "{} drops a considerable amount of TCP's packets (1 % of the link)",
+            lambda other: in_each_case(above(m("loss_tcp", other), CONSIDERABLE)),
+            {"RED": WHY["table3 varies"], "SFQ+RED": WHY["table3 SFQ"]},
         ),
     ),
     plot=Plot(
