@@ -12,7 +12,7 @@ from headgate.experiment.declare import Claim, Experiment, OpenParameter
 from headgate.experiment.measures import jain
 from headgate.experiment.plots import AxisScale, Plot, PlotPanel
 from headgate.experiment.results import ExperimentResults
-from headgate.papers.comparison._setting import DROPS, MEASURES, SFB, TCP_ALONE, network
+from headgate.papers.comparison._setting import DROPS, MEASURES, SFB, TCP_ALONE, WHY, network
 
 FIXED, RANDOM = "Boxtime fixed", "Boxtime randomized"
 
@@ -70,6 +70,7 @@ EXPERIMENT = Experiment(
         Claim(
             "The fairness among TCP flows is obvious (Jain's index above 0.9)",
             above(m("tcp_jain", FIXED), 0.9),
+            WHY["fig12 seeds"],
             place="section 4.3, figure 12a",
         ),
         Claim(

@@ -78,7 +78,7 @@ EXPERIMENT = by_rate(
             ("FRED", "SFB", "CHOKe"),
             "With {}, TCP achieves its fair share at every rate above the link's (0.92 of it, as FRED in table 1)",
             lambda label: at_rates_above_link(above(m("tcp_fair", label), FAIR_ENOUGH)),
-            {"CHOKe": WHY["fig4 CHOKe"]},
+            {"SFB": WHY["fig4 SFB"], "CHOKe": WHY["fig4 CHOKe"]},
         ),
         Claim(
             "With CHOKe, UDP throughput decreases as its rate goes from 2 to 8 Mbit/s",

@@ -4,7 +4,7 @@ from headgate.experiment import queues
 from headgate.experiment.claims import above, m, near
 from headgate.experiment.declare import Basis, Claim, Experiment, HeadlineMeasure, PublishedNumbers
 from headgate.papers.comparison._many import many_flows, queue_over_time
-from headgate.papers.comparison._setting import BLUE, MEASURES, TCP_ALONE
+from headgate.papers.comparison._setting import BLUE, MEASURES, TCP_ALONE, WHY
 
 EXPERIMENT = Experiment(
     about="49 TCP flows with windows of 300 KB share 1 Mbit/s and a buffer of 300 KB under BLUE.",
@@ -20,6 +20,7 @@ EXPERIMENT = Experiment(
         Claim(
             "The queue is kept at about 100 KB, a third of the buffer (its mean within 20 %)",
             near(m("queue", "BLUE"), 100, within=0.2),
+            WHY["fig7 seeds"],
             place="section 4.2, figure 7",
         ),
         Claim(
