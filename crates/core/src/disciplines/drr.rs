@@ -187,7 +187,7 @@ impl<T> Discipline<T> for Drr<T> {
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         let (name, longest) = match &self.0 {
             Queues::Flows(PerFlow { flows, .. }) => {
-                ("flows", flows.queues().longest().map(|queue| flows.queues().backlog_of(queue)))
+                ("flows", flows.queues().find_longest().map(|queue| flows.queues().backlog_of(queue)))
             }
             Queues::Classes(classes) => ("classes", Some(classes.backlog_of(classes.longest()))),
         };

@@ -202,7 +202,7 @@ impl<T> Discipline<T> for Fq<T> {
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         let queues = self.flows.queues();
         gauge("flows", self.flows.flows() as f64);
-        gauge("longest", queues.longest().map_or(0.0, |queue| f64::from(queues.backlog_of(queue).packets)));
+        gauge("longest", queues.find_longest().map_or(0.0, |queue| f64::from(queues.backlog_of(queue).packets)));
     }
     fn observe_flow(&self, flow: FlowId, gauge: &mut dyn FnMut(&'static str, f64)) {
         let queue = self.flows.queue(flow);

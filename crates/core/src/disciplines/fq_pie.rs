@@ -134,7 +134,7 @@ impl<T> Discipline<T> for FqPie<T> {
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         self.flows.observe(gauge);
-        let longest = self.flows.longest();
+        let longest = self.flows.find_longest();
         gauge("fattest_probability", longest.map_or(0.0, |queue| self.controllers[queue].probability));
     }
     fn observe_flow(&self, flow: FlowId, gauge: &mut dyn FnMut(&'static str, f64)) {

@@ -94,7 +94,7 @@ impl<T> Hhf<T> {
         // Lossless: the range ends at 10^9.
         let quantum = config.quantum.0 as i64;
         Ok(Hhf {
-            queues: SubQueues::without_longest(2),
+            queues: SubQueues::new(2, config.limit),
             turns: FlowTurns::new(2),
             quanta: [quantum, quantum * i64::from(config.non_hh_weight)],
             // Not the table's key: the table uses the same hash function.
@@ -134,7 +134,7 @@ impl<T> Hhf<T> {
         heavy.waiting > 0 || now <= heavy.last + self.config.evict_timeout
     }
 
-    #[inline]
+    #[inline(always)]
     fn classify(&mut self, packet: &Packet<T>, now: Time) -> usize {
         if now > self.last_reset + self.config.reset_timeout {
             self.filter.reset();
@@ -189,7 +189,7 @@ impl<T> Hhf<T> {
         moved
     }
 
-    #[inline]
+    #[inline(always)]
     fn take(&mut self, class: usize) -> Option<Packet<T>> {
         let packet = self.queues.pop(class)?;
         if class == HEAVY {
@@ -200,7 +200,7 @@ impl<T> Hhf<T> {
 }
 
 impl<T> Discipline<T> for Hhf<T> {
-    #[inline]
+    #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         if !self.config.limit.admits(Backlog::default(), packet.bytes) {
             // A packet above the limit would drive out all others and still not fit.
@@ -217,7 +217,7 @@ impl<T> Discipline<T> for Hhf<T> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn dequeue(&mut self, _: &mut Cx<'_, T>) -> Option<Packet<T>> {
         loop {
             let class = self.turns.turn(|class| self.quanta[class])?;

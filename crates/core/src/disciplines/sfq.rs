@@ -164,7 +164,8 @@ impl<T> Sfq<T> {
         }
         while !self.config.limit.holds(self.buckets.queues().backlog()) {
             // Without a shared buffer, drop from the arrival's own bucket, which is not empty.
-            let longest = self.buckets.queues().longest().filter(|_| self.config.sharing == Sharing::Shared);
+            let shared = self.config.sharing == Sharing::Shared;
+            let longest = if shared { self.buckets.longest() } else { None };
             self.cut(longest.unwrap_or(bucket), Why::Overflow, cx);
         }
     }
@@ -203,7 +204,7 @@ impl<T> Discipline<T> for Sfq<T> {
     }
 
     fn shed(&mut self, cx: &mut Cx<'_, T>) {
-        if let Some(longest) = self.buckets.queues().longest() {
+        if let Some(longest) = self.buckets.longest() {
             self.cut(longest, Why::Overload, cx);
         }
     }
@@ -211,7 +212,7 @@ impl<T> Discipline<T> for Sfq<T> {
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         let queues = self.buckets.queues();
         gauge("buckets_in_use", f64::from(self.buckets.in_use()));
-        gauge("longest", queues.longest().map_or(0.0, |bucket| f64::from(queues.backlog_of(bucket).packets)));
+        gauge("longest", queues.find_longest().map_or(0.0, |bucket| f64::from(queues.backlog_of(bucket).packets)));
     }
     fn observe_flow(&self, flow: FlowId, gauge: &mut dyn FnMut(&'static str, f64)) {
         gauge("queued", self.buckets.backlog_of(self.buckets.bucket(flow)).packets.into());

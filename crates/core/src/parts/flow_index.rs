@@ -33,7 +33,7 @@ impl<V> FlowIndex<V> {
         FlowIndex { entries: Vec::new(), heads: alloc::vec![NONE; 256], key }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn position(&self, flow: FlowId) -> Option<usize> {
         let mut position = self.heads[self.bucket(self.hash(flow))];
         while position != NONE {
@@ -59,7 +59,7 @@ impl<V> FlowIndex<V> {
     }
 
     /// Assigns the unlinked entry at `position` to `flow`, which must have none.
-    #[inline]
+    #[inline(always)]
     pub(super) fn link(&mut self, position: usize, flow: FlowId) {
         let hash = self.hash(flow);
         let next = self.link_first(position, flow, hash);
@@ -68,7 +68,7 @@ impl<V> FlowIndex<V> {
     }
 
     /// Makes the entry at `position` the first of `flow`'s bucket. Returns the entry that was first.
-    #[inline]
+    #[inline(always)]
     fn link_first(&mut self, position: usize, flow: FlowId, hash: u32) -> u32 {
         debug_assert!(self.position(flow).is_none(), "flow {} has an entry already", flow.0);
         let bucket = self.bucket(hash);
@@ -76,7 +76,7 @@ impl<V> FlowIndex<V> {
     }
 
     /// Unlinks the entry at `position` from its bucket.
-    #[inline]
+    #[inline(always)]
     pub(super) fn unlink(&mut self, position: usize) {
         let next = self.entries[position].next;
         *self.link_to(position) = next;
@@ -92,18 +92,18 @@ impl<V> FlowIndex<V> {
         self.entries.swap_remove(position)
     }
 
-    #[inline]
+    #[inline(always)]
     fn hash(&self, flow: FlowId) -> u32 {
         keyed(self.key, flow) as u32
     }
 
-    #[inline]
+    #[inline(always)]
     fn bucket(&self, hash: u32) -> usize {
         hash as usize & (self.heads.len() - 1)
     }
 
     /// The link that points to the entry at `position`: the bucket's head or the previous entry's.
-    #[inline]
+    #[inline(always)]
     fn link_to(&mut self, position: usize) -> &mut u32 {
         let bucket = self.bucket(self.entries[position].hash);
         let mut at = self.heads[bucket];

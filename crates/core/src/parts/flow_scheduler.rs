@@ -50,9 +50,13 @@ impl<T> FlowScheduler<T> {
 
     /// The queue with the most bytes, to within a sixteenth; among equals, the last to reach that length. `None` if all
     /// are empty.
-    #[inline]
-    pub fn longest(&self) -> Option<usize> {
+    pub fn longest(&mut self) -> Option<usize> {
         self.queues.longest()
+    }
+
+    /// As [`longest`](FlowScheduler::longest), but compares all queues. For gauges, which change nothing.
+    pub fn find_longest(&self) -> Option<usize> {
+        self.queues.find_longest()
     }
 
     /// Drops a packet of the longest queue because the parent discipline is overloaded.
@@ -92,7 +96,7 @@ impl<T> FlowScheduler<T> {
         let [new, old] = self.turns.lengths();
         gauge("new_queues", f64::from(new));
         gauge("old_queues", f64::from(old));
-        gauge("fattest_bytes", self.longest().map_or(0.0, |queue| self.backlog_of(queue).bytes as f64));
+        gauge("fattest_bytes", self.find_longest().map_or(0.0, |queue| self.backlog_of(queue).bytes as f64));
     }
 }
 

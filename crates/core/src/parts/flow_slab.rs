@@ -32,7 +32,7 @@ impl<V: Copy> FlowSlab<V> {
     }
 
     /// The slot of `flow`'s entry.
-    #[inline]
+    #[inline(always)]
     pub fn slot(&self, flow: FlowId) -> Option<u32> {
         self.index.position(flow).map(|slot| slot as u32)
     }
@@ -52,7 +52,7 @@ impl<V: Copy> FlowSlab<V> {
     ///
     /// # Panics
     /// At 2^32 - 1 flows.
-    #[inline]
+    #[inline(always)]
     pub fn insert(&mut self, flow: FlowId, value: V) -> u32 {
         self.len += 1;
         let slot = self.vacant;
@@ -66,7 +66,7 @@ impl<V: Copy> FlowSlab<V> {
     }
 
     /// Removes the entry in `slot`, which must be occupied.
-    #[inline]
+    #[inline(always)]
     pub fn remove(&mut self, slot: u32) -> V {
         self.index.unlink(slot as usize);
         let entry = &mut self.index.entries[slot as usize];

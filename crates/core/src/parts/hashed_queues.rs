@@ -63,6 +63,11 @@ impl<T> HashedQueues<T> {
         &self.queues
     }
 
+    /// The longest bucket; see [`SubQueues::longest`].
+    pub fn longest(&mut self) -> Option<usize> {
+        self.queues.longest()
+    }
+
     /// The backlog of a bucket.
     #[inline]
     pub fn backlog_of(&self, bucket: usize) -> Backlog {

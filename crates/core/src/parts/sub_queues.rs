@@ -1,15 +1,14 @@
 //! Many FIFO queues in one store, for fair queueing and flow queueing.
 //!
-//! All packets are in one array. Its slots are linked into queues or a free list. An empty queue costs 48 bytes, and a
-//! packet needs no allocation unless the array grows. Every call but [`rearrange`](SubQueues::rearrange) takes constant
-//! time.
+//! All packets are in one array. Its slots are linked into queues or a free list. An empty queue costs 40 bytes, and a
+//! packet needs no allocation unless the array grows. Every call but [`rearrange`](SubQueues::rearrange) and
+//! [`find_longest`](SubQueues::find_longest) takes constant amortized time.
 //!
-//! The longest queue is always known, so a full shared buffer can drop from it (buffer stealing: McKenney 1990;
-//! Shreedhar, Varghese 1995).
+//! A full shared buffer can drop from the longest queue (buffer stealing: McKenney 1990; Shreedhar, Varghese 1995).
 
 use alloc::vec::Vec;
 
-use super::longest::{LengthUnit, Longest};
+use super::longest::{LengthUnit, Longest, Rank, greatest};
 use crate::packet::{Backlog, Packet};
 use crate::units::Limit;
 
@@ -30,9 +29,23 @@ struct SubQueue {
     first: u32,
     last: u32,
     held: Backlog,
+    rank: Rank,
 }
 
-const EMPTY: SubQueue = SubQueue { first: NONE, last: NONE, held: Backlog { packets: 0, bytes: 0 } };
+impl SubQueue {
+    fn new() -> SubQueue {
+        SubQueue { first: NONE, last: NONE, held: Backlog::default(), rank: Rank::default() }
+    }
+
+    /// Subtracts a removed packet of `bytes`, also from the backlog of `all` queues.
+    #[inline(always)]
+    fn uncount(&mut self, all: &mut Backlog, bytes: u32) {
+        for held in [&mut self.held, all] {
+            held.packets -= 1;
+            held.bytes -= u64::from(bytes);
+        }
+    }
+}
 
 /// An end of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,36 +63,25 @@ pub struct SubQueues<T> {
     free: u32,
     queues: Vec<SubQueue>,
     held: Backlog,
-    longest: Option<Longest>,
+    longest: Longest,
 }
 
 impl<T> SubQueues<T> {
     /// `queues` empty queues whose lengths are compared in the unit of `limit`: exactly in packets, to within a
     /// sixteenth in bytes.
     pub fn new(queues: usize, limit: Limit) -> SubQueues<T> {
-        SubQueues::with(queues, Some(Longest::new(LengthUnit::of(limit))))
-    }
-
-    /// `queues` empty queues without [`longest`](SubQueues::longest), which makes each packet cheaper.
-    pub fn without_longest(queues: usize) -> SubQueues<T> {
-        SubQueues::with(queues, None)
-    }
-
-    fn with(queues: usize, longest: Option<Longest>) -> SubQueues<T> {
-        let mut new =
-            SubQueues { nodes: Vec::new(), free: NONE, queues: Vec::new(), held: Backlog::default(), longest };
-        (0..queues).for_each(|_| {
-            new.add();
-        });
-        new
+        SubQueues {
+            nodes: Vec::new(),
+            free: NONE,
+            queues: alloc::vec![SubQueue::new(); queues],
+            held: Backlog::default(),
+            longest: Longest::new(LengthUnit::of(limit)),
+        }
     }
 
     /// Adds an empty queue and returns its number.
     pub fn add(&mut self) -> usize {
-        self.queues.push(EMPTY);
-        if let Some(longest) = &mut self.longest {
-            longest.add();
-        }
+        self.queues.push(SubQueue::new());
         self.queues.len() - 1
     }
 
@@ -117,10 +119,14 @@ impl<T> SubQueues<T> {
     }
 
     /// The longest queue in the unit of the limit; among equals, the last to reach that length. `None` if all queues
-    /// are empty, or made by [`without_longest`](SubQueues::without_longest).
-    #[inline]
-    pub fn longest(&self) -> Option<usize> {
-        self.longest.as_ref()?.get()
+    /// are empty.
+    pub fn longest(&mut self) -> Option<usize> {
+        self.longest.get(self.queues.iter().map(|queue| &queue.rank))
+    }
+
+    /// As [`longest`](SubQueues::longest), but compares all queues. For gauges, which change nothing.
+    pub fn find_longest(&self) -> Option<usize> {
+        greatest(self.queues.iter().map(|queue| &queue.rank))
     }
 
     /// Appends the packet to `queue`.
@@ -143,7 +149,7 @@ impl<T> SubQueues<T> {
     }
 
     /// Dequeues the oldest packet of `queue`.
-    // Always inlined, with `push` and `Longest::set`: a call would pass the packet through memory.
+    // Always inlined, with `push` and `Longest::update`: a call would pass the packet through memory.
     #[inline(always)]
     pub fn pop(&mut self, queue: usize) -> Option<Packet<T>> {
         let queued = &mut self.queues[queue];
@@ -152,7 +158,8 @@ impl<T> SubQueues<T> {
         let packet = node.packet.take()?;
         queued.first = core::mem::replace(&mut node.after, self.free);
         self.free = slot;
-        self.uncount(queue, packet.bytes);
+        queued.uncount(&mut self.held, packet.bytes);
+        self.longest.update(queue, &mut queued.rank, queued.held);
         Some(packet)
     }
 
@@ -168,7 +175,8 @@ impl<T> SubQueues<T> {
         let packet = node.packet.take()?;
         (queued.last, node.after, self.free) = (node.before, self.free, slot);
         self.nodes[queued.last as usize].after = NONE;
-        self.uncount(queue, packet.bytes);
+        queued.uncount(&mut self.held, packet.bytes);
+        self.longest.update(queue, &mut queued.rank, queued.held);
         Some(packet)
     }
 
@@ -177,13 +185,13 @@ impl<T> SubQueues<T> {
     pub fn rearrange(&mut self, mut to: impl FnMut(&Packet<T>) -> usize) {
         let mut slots = Vec::with_capacity(self.held.packets as usize);
         for queue in 0..self.queues.len() {
-            let mut slot = core::mem::replace(&mut self.queues[queue], EMPTY).first;
+            let queued = &mut self.queues[queue];
+            let mut slot = queued.first;
+            (queued.first, queued.held) = (NONE, Backlog::default());
+            self.longest.update(queue, &mut queued.rank, Backlog::default());
             while let Some(node) = self.nodes.get(slot as usize) {
                 slots.push(slot);
                 slot = node.after;
-            }
-            if let Some(longest) = &mut self.longest {
-                longest.set(queue, Backlog::default());
             }
         }
         for slot in slots {
@@ -208,23 +216,8 @@ impl<T> SubQueues<T> {
         }
         queued.held.packets += 1;
         queued.held.bytes += bytes;
-        if let Some(longest) = &mut self.longest {
-            longest.set(queue, queued.held);
-        }
+        self.longest.update(queue, &mut queued.rank, queued.held);
         before
-    }
-
-    /// Subtracts a packet of `bytes` removed from `queue`.
-    #[inline(always)]
-    fn uncount(&mut self, queue: usize, bytes: u32) {
-        let queued = &mut self.queues[queue];
-        for held in [&mut queued.held, &mut self.held] {
-            held.packets -= 1;
-            held.bytes -= u64::from(bytes);
-        }
-        if let Some(longest) = &mut self.longest {
-            longest.set(queue, queued.held);
-        }
     }
 }
 
@@ -304,6 +297,7 @@ mod tests {
                 let all: VecDeque<usize> = model.iter().flatten().copied().collect();
                 prop_assert_eq!((queues.backlog().packets, queues.backlog().bytes), held(&all));
                 let longest = model.iter().map(VecDeque::len).max().filter(|length| *length > 0);
+                prop_assert_eq!(queues.find_longest(), queues.longest());
                 prop_assert_eq!(queues.longest().map(|queue| model[queue].len()), longest);
                 most = most.max(all.len());
                 prop_assert_eq!(queues.nodes.len(), most, "slots are reused");
@@ -320,7 +314,7 @@ mod tests {
                     QueueCall::Rearrange(_) => {}
                 }
                 let lengths = (0..QUEUES).map(|queue| queues.backlog_of(queue).bytes);
-                match queues.longest() {
+                match queues.find_longest() {
                     None => prop_assert_eq!(queues.backlog().packets, 0),
                     Some(longest) => {
                         let found = queues.backlog_of(longest).bytes;
@@ -340,14 +334,6 @@ mod tests {
         assert_eq!(queues.longest(), Some(1));
         queues.pop(1);
         assert_eq!(queues.longest(), Some(1), "all hold one packet; queue 1 since the last call");
-    }
-
-    #[test]
-    fn uncompared_queues_have_no_longest() {
-        let mut queues = SubQueues::without_longest(2);
-        queues.push(1, packet(1000, 7));
-        assert_eq!((queues.longest(), queues.backlog_of(1).packets), (None, 1));
-        assert_eq!(queues.take(1, End::Tail).map(|packet| packet.handle), Some(7));
     }
 
     #[test]
