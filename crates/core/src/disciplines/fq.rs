@@ -3,9 +3,9 @@
 //! Bit-by-bit round robin would be perfectly fair. FQ sends whole packets in the order in which such a service would
 //! finish them. A packet's service tag is that finish time, counted in bytes sent of each backlogged flow.
 //!
-//! FQ keeps one queue per flow, a heap of the tags of their first packets, and the virtual time v. Virtual time is the
-//! tag of the packet in service (self-clocked). Simulating the bit-by-bit service would cost O(flows) per packet
-//! instead of O(log flows).
+//! FQ keeps one queue per flow, the tags of their first packets in order ([`TagWheel`]), and the virtual time v. Virtual
+//! time is the tag of the packet in service (self-clocked). Simulating the bit-by-bit service would cost O(flows) per
+//! packet.
 //!
 //! On arrival, the packet joins its flow's queue; the first packet of an empty queue gets a tag. If the limit is
 //! exceeded, the longest queue drops its newest packet. On departure, the packet with the smallest tag is sent, v
@@ -20,19 +20,15 @@
 //!
 //! | Golestani | here |
 //! | --- | --- |
-//! | F, the service tag: L + max(F of the flow's last packet, v) | `TaggedHead::tag` |
+//! | F, the service tag: L + max(F of the flow's last packet, v) | [`TagWheel::tag`] |
 //! | v, virtual time | [`Fq::virtual_time`] |
 //! | r, a flow's weight | 1 |
-
-use alloc::collections::BinaryHeap;
-use alloc::vec::Vec;
-use core::cmp::{Ordering, Reverse};
 
 use crate::cx::Cx;
 use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::BuildError;
-use crate::parts::{End, FlowQueues};
+use crate::parts::{End, FlowQueues, TagWheel};
 use crate::reason::Why;
 use crate::units::Limit;
 
@@ -53,45 +49,11 @@ crate::params! {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct TaggedHead {
-    /// Finish time, in bytes sent of each backlogged flow since virtual time was 0.
-    tag: u64,
-    /// Breaks ties: the order in which packets became heads.
-    order: u64,
-    queue: usize,
-}
-
-impl TaggedHead {
-    /// Tag and order as one number. Its comparison needs no branch, and in a heap processors mispredict such branches.
-    #[inline]
-    fn rank(&self) -> u128 {
-        u128::from(self.tag) << 64 | u128::from(self.order)
-    }
-}
-
-impl Ord for TaggedHead {
-    #[inline]
-    fn cmp(&self, other: &TaggedHead) -> Ordering {
-        self.rank().cmp(&other.rank())
-    }
-}
-
-impl PartialOrd for TaggedHead {
-    #[inline]
-    fn partial_cmp(&self, other: &TaggedHead) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
 /// Queues by flow; the queue whose head has the smallest tag sends next.
 pub struct Fq<T> {
     flows: FlowQueues<T>,
-    /// The heads of all queues, and stale heads of queues that were emptied.
-    heads: BinaryHeap<Reverse<TaggedHead>>,
-    /// The head of each queue. An entry of `heads` that differs from it is stale.
-    current: Vec<Option<TaggedHead>>,
-    order: u64,
+    /// The queues by the tags of their heads.
+    heads: TagWheel,
     /// Golestani's v: the tag of the last packet sent; 0 while the queues are empty.
     pub virtual_time: u64,
 }
@@ -103,13 +65,13 @@ impl<T> Fq<T> {
     /// None: every configuration is valid.
     pub fn new(config: FqConfig, link: &LinkInfo) -> Result<Self, BuildError> {
         let flows = FlowQueues::new(config.limit, link.key);
-        Ok(Fq { flows, heads: BinaryHeap::new(), current: Vec::new(), order: 0, virtual_time: 0 })
+        Ok(Fq { flows, heads: TagWheel::default(), virtual_time: 0 })
     }
 
     /// Backlog and head tag of `flow`'s queue; `None` if it is empty.
     pub fn flow(&self, flow: FlowId) -> Option<(Backlog, u64)> {
         let queue = self.flows.queue(flow)?;
-        Some((self.flows.queues().backlog_of(queue), self.current[queue]?.tag))
+        Some((self.flows.queues().backlog_of(queue), self.heads.tag(queue)?))
     }
 
     /// Number of backlogged flows.
@@ -117,48 +79,28 @@ impl<T> Fq<T> {
         self.flows.flows()
     }
 
-    /// Tags the new head of `queue`. `since` is the tag of the flow's previous packet, or virtual time if it had none
-    /// queued.
-    #[inline]
-    fn head(&mut self, queue: usize, since: u64) -> TaggedHead {
-        self.order += 1;
-        let tag = since.saturating_add(u64::from(self.flows.head_bytes(queue)));
-        let head = TaggedHead { tag, order: self.order, queue };
-        self.current[queue] = Some(head);
-        head
+    /// Tags the new head of `queue`, a packet of `bytes`. Virtual time is the tag of the flow's previous packet, if it
+    /// had one queued.
+    #[inline(always)]
+    fn tag_head(&mut self, queue: usize, bytes: u32) {
+        let tag = self.virtual_time.saturating_add(u64::from(bytes));
+        self.heads.insert(queue, tag, self.virtual_time);
     }
 
+    #[inline(never)]
     fn drop_longest(&mut self, why: Why, cx: &mut Cx<'_, T>) {
         if let Some(emptied) = self.flows.drop_longest(End::Tail, why, cx) {
-            self.current[emptied] = None;
-            self.remove_stale_heads();
+            self.heads.remove(emptied);
         }
     }
-
-    /// Removes stale heads once they outnumber the current ones.
-    fn remove_stale_heads(&mut self) {
-        if self.heads.len() > 2 * self.flows.flows() + 16 {
-            let current = &self.current;
-            self.heads.retain(|Reverse(head)| is_current(current, head));
-        }
-    }
-}
-
-/// Whether `head` is not stale; its `order` is unique.
-#[inline]
-fn is_current(current: &[Option<TaggedHead>], head: &TaggedHead) -> bool {
-    current[head.queue].is_some_and(|found| found.order == head.order)
 }
 
 impl<T> Discipline<T> for Fq<T> {
     #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
+        let bytes = packet.bytes;
         if let Some(begun) = self.flows.push(packet.flow, packet, cx) {
-            if begun == self.current.len() {
-                self.current.push(None);
-            }
-            let head = self.head(begun, self.virtual_time);
-            self.heads.push(Reverse(head));
+            self.tag_head(begun, bytes);
         }
         while self.flows.is_over() {
             self.drop_longest(Why::Overflow, cx);
@@ -167,30 +109,16 @@ impl<T> Discipline<T> for Fq<T> {
 
     #[inline(always)]
     fn dequeue(&mut self, _cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
-        loop {
-            let Reverse(least) = *self.heads.peek()?;
-            if !is_current(&self.current, &least) {
-                self.heads.pop();
-                continue;
-            }
-            let (packet, emptied) = self.flows.pop(least.queue)?;
-            self.virtual_time = least.tag;
-            if emptied {
-                self.current[least.queue] = None;
-                self.heads.pop();
-            } else {
-                let head = self.head(least.queue, least.tag);
-                if let Some(mut top) = self.heads.peek_mut() {
-                    *top = Reverse(head);
-                }
-            }
-            if self.flows.flows() == 0 {
-                // The busy period ends with this packet.
-                self.virtual_time = 0;
-                self.heads.clear();
-            }
-            return Some(packet);
+        let (least, tag) = self.heads.pop_first(self.virtual_time)?;
+        let (packet, emptied) = self.flows.pop(least)?;
+        self.virtual_time = tag;
+        if !emptied {
+            self.tag_head(least, self.flows.head_bytes(least));
+        } else if self.flows.flows() == 0 {
+            // The busy period ends with this packet.
+            self.virtual_time = 0;
         }
+        Some(packet)
     }
 
     crate::discipline::backlog_of!(flows);
@@ -215,6 +143,7 @@ mod tests {
     use super::*;
     use crate::params::Params;
     use crate::{Port, Rate, Rng, Time};
+    use alloc::vec::Vec;
 
     const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
 
@@ -272,7 +201,6 @@ mod tests {
         let mut port = port("2p");
         offer(&mut port, &[(1, 1000), (2, 1000)]);
         (0..100_000).for_each(|flow| port.enqueue(Packet::new(FlowId(flow + 10), 5000, 0), Time::ZERO, &mut ()));
-        assert!(port.discipline().heads.len() <= 22, "{}", port.discipline().heads.len());
         assert_eq!(drain(&mut port), [0, 1]);
     }
 }
