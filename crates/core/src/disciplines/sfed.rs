@@ -17,8 +17,8 @@
 //!
 //! | paper | here |
 //! | --- | --- |
-//! | T = alpha B | [`TokenFifo::total_tokens`], `SfedBuckets::total` |
-//! | N, L_N | `SfedBuckets::table`, [`Sfed::bucket_height`] |
+//! | T = alpha B | [`TokenFifo::total_tokens`] |
+//! | N, L_N | [`SfedBuckets::flows`], [`Sfed::bucket_height`] |
 //! | x_j, sigma | [`Sfed::bucket`], [`Sfed::sigma`] |
 //! | f_p | [`TokenFifo::drop_probability`] |
 //!
@@ -28,7 +28,7 @@ use crate::cx::Cx;
 use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::{ClassId, FlowId, Packet};
 use crate::params::BuildError;
-use crate::parts::{BucketLevel, FlowTable, Payment, Refund, TokenFifo, TokenSettings, Tokens};
+use crate::parts::{Payment, SfedBuckets, TokenFifo, TokenSettings};
 
 crate::choice! {
     /// The owner of a bucket: section 3 gives one to each flow "or aggregate of flows".
@@ -47,8 +47,7 @@ crate::params! {
         /// Owner of a bucket, and of an equal share. `flow`: each flow. `class`: each class of the scenario, whose flows
         /// share its bucket.
         per: SfedOwner = SfedOwner::Flow;
-        /// Maximum number of buckets. In a full table a new flow deletes the fullest of the next four in turn. A new
-        /// flow costs time linear in the number of buckets.
+        /// Maximum number of buckets. In a full table a new flow deletes the fullest of the next four in turn.
         max_flows: u32 = 1024, in 1..=65_536;
     }
     presets {
@@ -63,126 +62,11 @@ crate::params! {
     }
 }
 
-/// Number of buckets compared for an eviction.
-const CANDIDATES: usize = 4;
-
 /// A FIFO whose arrivals pay with their flow's tokens. Departures return tokens to the flows in turn.
 pub struct Sfed<T> {
     fifo: TokenFifo<T>,
     buckets: SfedBuckets,
     per: SfedOwner,
-}
-
-/// Buckets of equal height that share a fixed number of tokens: buckets + spare + carried = total.
-struct SfedBuckets {
-    table: FlowTable<Tokens>,
-    turn: usize,
-    spare: Tokens,
-    total: Tokens,
-}
-
-impl SfedBuckets {
-    fn height(&self) -> Tokens {
-        self.total / self.table.len().max(1) as Tokens
-    }
-
-    /// Finds or creates `flow`'s bucket. A new one is full, and the others are trimmed (section 4.1, step 4).
-    fn find_or_create(&mut self, flow: FlowId) -> (usize, BucketLevel) {
-        let position = match self.table.position(flow) {
-            Some(position) => position,
-            None => self.create(flow),
-        };
-        (position, BucketLevel { tokens: *self.table.at(position).1, height: self.height() })
-    }
-
-    fn create(&mut self, flow: FlowId) -> usize {
-        let evicts = self.table.is_full();
-        if evicts {
-            self.evict();
-        }
-        let position = self.table.insert(flow, 0).expect("a bucket was evicted if the table was full");
-        let height = self.height();
-        *self.table.at(position).1 = height;
-        self.spare -= height;
-        // After an eviction the height is the same.
-        if !evicts {
-            self.trim(height);
-        }
-        position
-    }
-
-    fn trim(&mut self, height: Tokens) {
-        for holds in self.table.values_mut() {
-            let excess = (*holds - height).max(0);
-            *holds -= excess;
-            self.spare += excess;
-        }
-    }
-
-    /// Deletes the fullest of the next buckets in turn: its flow was least active.
-    fn evict(&mut self) {
-        let flows = self.table.len();
-        let next: [usize; CANDIDATES] = core::array::from_fn(|ahead| (self.turn + ahead) % flows);
-        let fullest = next.into_iter().max_by_key(|position| *self.table.at(*position).1);
-        self.delete(fullest.unwrap_or(0));
-    }
-
-    /// Deletes the bucket; the youngest takes its position. The paper gives back L_N, we give back the tokens held: a
-    /// full bucket can exceed L_N by part of a token.
-    fn delete(&mut self, position: usize) {
-        let (_, holds) = self.table.remove_at(position);
-        self.spare += holds;
-        self.wrap_turn();
-    }
-
-    fn wrap_turn(&mut self) {
-        if self.turn >= self.table.len() {
-            self.turn = 0;
-        }
-    }
-
-    /// Takes back a departing packet's tokens and deals out the spare ones in turn (step 3). Full buckets are deleted.
-    fn give_back(&mut self, refund: Refund) {
-        self.spare += refund.carried;
-        while self.spare >= refund.grain && !self.table.is_empty() {
-            self.deal_whole_rounds(refund.grain);
-            // Ends when tokens run out or one of these grains fills its bucket.
-            for _ in 0..self.table.len() {
-                if self.spare < refund.grain || self.fill_next(refund.grain) {
-                    break;
-                }
-            }
-        }
-    }
-
-    /// Gives the next bucket a grain and returns whether that filled it.
-    fn fill_next(&mut self, grain: Tokens) -> bool {
-        let height = self.height();
-        let holds = self.table.at(self.turn).1;
-        *holds += grain;
-        self.spare -= grain;
-        let full = *holds >= height;
-        if full {
-            self.delete(self.turn);
-        } else {
-            self.turn += 1;
-            self.wrap_turn();
-        }
-        full
-    }
-
-    /// Deals at once all rounds that fill no bucket. A deleted bucket can free tokens for thousands of rounds.
-    fn deal_whole_rounds(&mut self, grain: Tokens) {
-        let (height, round) = (self.height(), grain.saturating_mul(self.table.len() as Tokens));
-        if self.spare < round {
-            return;
-        }
-        let fullest = self.table.iter().map(|(_, holds)| *holds).max().unwrap_or(height);
-        let before_full = ((height - fullest).max(0) + grain - 1) / grain - 1;
-        let rounds = before_full.min(self.spare / round).max(0);
-        self.table.values_mut().for_each(|holds| *holds += rounds * grain);
-        self.spare -= rounds * round;
-    }
 }
 
 impl<T> Sfed<T> {
@@ -192,14 +76,13 @@ impl<T> Sfed<T> {
     /// [`BuildError::Conflict`] if `lambda2` is not below `lambda1`.
     pub fn new(config: SfedConfig, link: &LinkInfo) -> Result<Self, BuildError> {
         let fifo = TokenFifo::new(config.terms, link.mean_packet)?;
-        let total = fifo.total_tokens();
-        let buckets = SfedBuckets { table: FlowTable::new(config.max_flows, link.key), turn: 0, spare: total, total };
+        let buckets = SfedBuckets::new(fifo.total_tokens(), config.max_flows, link.key);
         Ok(Sfed { fifo, buckets, per: config.per })
     }
 
     /// The tokens in the bucket of `flow` or `class`, if it has one: packets, or bytes in byte mode.
     pub fn bucket(&self, flow: FlowId, class: ClassId) -> Option<f64> {
-        self.buckets.table.peek(self.owner(flow, class)).map(|holds| self.fifo.whole_tokens(*holds))
+        self.buckets.peek(self.owner(flow, class)).map(|holds| self.fifo.whole_tokens(holds))
     }
 
     /// The bucket's name in the table.
@@ -213,7 +96,7 @@ impl<T> Sfed<T> {
 
     /// The paper's sigma: tokens in no bucket and held by no packet.
     pub fn sigma(&self) -> f64 {
-        self.fifo.whole_tokens(self.buckets.spare)
+        self.fifo.whole_tokens(self.buckets.spare())
     }
 
     /// The paper's L_N, the height of a bucket.
@@ -227,8 +110,8 @@ impl<T> Discipline<T> for Sfed<T> {
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         let (bucket, level) = self.buckets.find_or_create(self.owner(packet.flow, packet.class));
         match self.fifo.admit(packet, level, cx) {
-            Payment::Bucket(cost) => *self.buckets.table.at(bucket).1 -= cost,
-            Payment::Spare(cost) => self.buckets.spare -= cost,
+            Payment::Bucket(cost) => self.buckets.take(bucket, cost),
+            Payment::Spare(cost) => self.buckets.take_spare(cost),
             Payment::Dropped => {}
         }
     }
@@ -243,7 +126,7 @@ impl<T> Discipline<T> for Sfed<T> {
     crate::discipline::backlog_of!(fifo);
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
-        gauge("flows", self.buckets.table.len() as f64);
+        gauge("flows", self.buckets.flows() as f64);
         gauge("sigma", self.sigma());
         gauge("bucket_height", self.bucket_height());
     }
@@ -257,7 +140,7 @@ impl<T> Discipline<T> for Sfed<T> {
 mod tests {
     use super::*;
     use crate::packet::Ecn;
-    use crate::parts::TokenSettings;
+    use crate::parts::{TokenSettings, Tokens};
     use crate::port::Port;
     use crate::rng::Rng;
     use crate::time::Time;
@@ -282,7 +165,7 @@ mod tests {
     }
 
     fn levels(port: &Port<(), Sfed<()>>) -> Vec<Tokens> {
-        port.discipline().buckets.table.iter().map(|(_, holds)| *holds).collect()
+        port.discipline().buckets.levels().collect()
     }
 
     proptest! {
@@ -302,31 +185,10 @@ mod tests {
                 arrive(&mut port, flow, size, if flow % 2 == 0 { Ecn::Ect0 } else { Ecn::NotEct });
                 let Sfed { fifo, buckets, .. } = port.discipline();
                 let held: Tokens = levels(&port).iter().sum();
-                prop_assert_eq!(held + buckets.spare + fifo.carried(), buckets.total);
-                prop_assert!(buckets.table.len() <= max_flows as usize);
+                prop_assert_eq!(held + buckets.spare() + fifo.carried(), fifo.total_tokens());
+                prop_assert!(buckets.flows() <= max_flows as usize);
                 prop_assert!(levels(&port).iter().all(|holds| *holds <= buckets.height()), "all are trimmed");
             }
-        }
-
-        #[test]
-        fn whole_rounds_end_where_single_steps_do(
-            levels in prop::collection::vec(-5i64..60, 1..20), spare in 0i64..2000, grain in 1i64..9, turn in 0usize..20,
-        ) {
-            let buckets = || {
-                let mut table = FlowTable::new(64, 7);
-                for (flow, holds) in levels.iter().enumerate() {
-                    table.insert(FlowId(flow as u64), *holds);
-                }
-                SfedBuckets { table, turn: turn % levels.len(), spare, total: 60 * levels.len() as Tokens }
-            };
-            let (mut rounds, mut steps) = (buckets(), buckets());
-            rounds.give_back(Refund { carried: 0, grain, queue: 0 });
-            while steps.spare >= grain && !steps.table.is_empty() {
-                steps.fill_next(grain);
-            }
-            prop_assert_eq!(rounds.spare, steps.spare);
-            prop_assert!(rounds.table.iter().eq(steps.table.iter()));
-            prop_assert_eq!(rounds.turn, steps.turn);
         }
     }
 
@@ -336,7 +198,7 @@ mod tests {
         arrive(&mut port, 1, 1000, Ecn::NotEct);
         arrive(&mut port, 2, 1000, Ecn::NotEct);
         // Twelve tokens: 12 - 1, trimmed to 6; 6 - 1. The trimmed five and the new bucket's six leave a deficit of one.
-        assert_eq!((levels(&port), port.discipline().buckets.spare), ([6 * TOKEN, 5 * TOKEN].into(), -TOKEN));
+        assert_eq!((levels(&port), port.discipline().buckets.spare()), ([6 * TOKEN, 5 * TOKEN].into(), -TOKEN));
     }
 
     #[test]
