@@ -110,7 +110,8 @@ impl<T> Choke<T> {
 
     /// Drops or stores the arrival, after comparing it with `candidates` packets unless `zone` is below minth. Returns
     /// whether the first candidate was of its flow; `None` without a candidate.
-    #[inline]
+    // Always inlined, with the functions that it calls: see `RedQueue::offer`.
+    #[inline(always)]
     pub(super) fn offer(&mut self, zone: Zone, candidates: u32, packet: Packet<T>, cx: &mut Cx<'_, T>) -> Option<bool> {
         if zone == Zone::Below {
             self.detector.reset_spacing();
@@ -136,19 +137,26 @@ impl<T> Choke<T> {
 
     /// Draws candidates with replacement and drops those of `packet`'s flow. Returns whether the first one matched, if
     /// there was one, and the number of matches.
+    #[inline(always)]
     fn drop_matches(&mut self, packet: &Packet<T>, candidates: u32, cx: &mut Cx<'_, T>) -> (Option<bool>, u32) {
         let flow = packet.flow;
         let first = self.compare_with_random(flow, cx);
         let mut matches = u32::from(first == Some(true));
         // Mostly there is one candidate.
         if candidates > 1 {
-            matches += (1..candidates).map_while(|_| self.compare_with_random(flow, cx)).map(u32::from).sum::<u32>();
+            matches += self.drop_more_matches(flow, candidates, cx);
         }
         (first, matches)
     }
 
+    /// Compares with the candidates after the first, and returns the number of matches.
+    #[inline(never)]
+    fn drop_more_matches(&mut self, flow: FlowId, candidates: u32, cx: &mut Cx<'_, T>) -> u32 {
+        (1..candidates).map_while(|_| self.compare_with_random(flow, cx)).map(u32::from).sum()
+    }
+
     /// Draws one candidate and drops it if it is of `flow`. `None` if the queue is empty.
-    #[inline]
+    #[inline(always)]
     fn compare_with_random(&mut self, flow: FlowId, cx: &mut Cx<'_, T>) -> Option<bool> {
         let (slot, drawn) = self.fifo.draw(cx.rng)?;
         let hit = drawn == flow;

@@ -150,7 +150,7 @@ impl<T> Csfq<T> {
     }
 
     /// The flow's rate, including this packet: the label that the edge writes.
-    #[inline]
+    #[inline(always)]
     fn label(&mut self, packet: &Packet<T>, now: Time) -> f64 {
         let position = match self.flows.position(packet.flow) {
             Some(position) => position,

@@ -110,7 +110,7 @@ impl<T> FqCodel<T> {
 }
 
 impl<T> Discipline<T> for FqCodel<T> {
-    #[inline]
+    #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         let queue = self.flows.queue_of(packet.flow);
         self.flows.push(queue, packet);
@@ -119,7 +119,7 @@ impl<T> Discipline<T> for FqCodel<T> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         let FqCodel { config, flows, loops } = self;
         loop {

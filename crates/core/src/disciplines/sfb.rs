@@ -133,33 +133,64 @@ impl<T> Sfb<T> {
         self.trained.push_back((self.left + u64::from(self.fifo.backlog().packets) - 1, numbers));
     }
 
-    /// Applies the bins' verdict: drops, marks or accepts the packet. Returns an accepted packet, and whether its flow
-    /// is unresponsive.
-    #[inline]
-    fn judge(&mut self, packet: Packet<T>, numbers: &BinNumbers, cx: &mut Cx<'_, T>) -> Option<(Packet<T>, bool)> {
-        let found = self.bins.arrive(numbers, self.bin_size, cx.now);
-        let unresponsive = found.probability >= 1.0;
-        let overfull = self.config.overfull.length(found.fullest, found.emptiest) > self.bin_max;
+    /// Drops or stores a packet whose bins are `overfull`, or whose flow is `unresponsive`. A separate function, like
+    /// [`enqueue_signaled`](Sfb::enqueue_signaled), to keep the common path short.
+    #[inline(never)]
+    fn enqueue_limited(&mut self, packet: Packet<T>, numbers: &BinNumbers, verdict: BinVerdict, cx: &mut Cx<'_, T>) {
+        let BinVerdict { unresponsive, overfull } = verdict;
         let full = overfull && !(unresponsive && self.config.penalty_alone);
         // Linux drops the packet before it looks at the next set.
         if unresponsive && self.is_training(cx.now) && !(full && self.follows_linux()) {
             self.train(packet.flow, cx.now);
         }
         if full {
-            cx.drop(packet, Why::FlowLimit);
-            return None;
+            return cx.drop(packet, Why::FlowLimit);
         }
-        if unresponsive {
-            let passes = self.limiter.admits(&numbers[..self.config.levels as usize], packet.bytes, cx.now);
-            return cx.signal_if(!passes, packet, Why::Unresponsive, false).map(|packet| (packet, true));
+        let levels = &numbers[..self.config.levels as usize];
+        if !self.limiter.admits(levels, packet.bytes, cx.now) {
+            return cx.drop(packet, Why::Unresponsive);
         }
-        let (p, room) = (found.probability, self.fifo.admits(packet.bytes));
-        let draw = if p > 0.0 { cx.rng.unit() } else { 1.0 };
-        // With Linux's rules 2p - 1 of all packets are dropped, so all at p = 1.
-        let marks_as_well = !self.follows_linux() || draw >= 2.0 * p - 1.0;
-        let may_mark = self.config.ecn && room && marks_as_well;
-        cx.signal_if(draw < p, packet, Why::Early, may_mark).map(|packet| (packet, false))
+        let (bytes, flow) = (packet.bytes, packet.flow);
+        if self.store(packet, numbers, cx) {
+            self.limiter.charge(levels, bytes, cx.now, cx.rng);
+            if self.is_training(cx.now) {
+                self.train_packet(flow);
+            }
+        }
     }
+
+    /// Marks and stores, or drops, a packet whose `draw` was below its bins' `probability`.
+    #[inline(never)]
+    fn enqueue_signaled(&mut self, packet: Packet<T>, numbers: &BinNumbers, draws: [f64; 2], cx: &mut Cx<'_, T>) {
+        let [draw, probability] = draws;
+        // With Linux's rules 2p - 1 of all packets are dropped, so all at p = 1.
+        let marks_as_well = !self.follows_linux() || draw >= 2.0 * probability - 1.0;
+        let may_mark = self.config.ecn && self.fifo.admits(packet.bytes) && marks_as_well;
+        if let Some(packet) = cx.signal(packet, Why::Early, may_mark) {
+            self.store(packet, numbers, cx);
+        }
+    }
+
+    /// Stores the packet and counts it in its bins, or drops it if it does not fit. Returns whether it was stored.
+    #[inline(always)]
+    fn store(&mut self, packet: Packet<T>, numbers: &BinNumbers, cx: &mut Cx<'_, T>) -> bool {
+        if !self.fifo.admits(packet.bytes) {
+            cx.drop(packet, Why::Overflow);
+            return false;
+        }
+        self.fifo.put_tagged(packet, *numbers);
+        self.bins.enter(numbers);
+        true
+    }
+}
+
+/// Why a packet may be dropped without a draw.
+#[derive(Clone, Copy, Debug)]
+struct BinVerdict {
+    /// Its bins' lowest probability is 1.
+    unresponsive: bool,
+    /// A bin, or all (`overfull`), hold more than `bin_max` packets.
+    overfull: bool,
 }
 
 fn limiter(config: &SfbConfig, link: &LinkInfo) -> Limiter {
@@ -191,20 +222,17 @@ impl<T> Discipline<T> for Sfb<T> {
         self.switch_hashes(cx.now);
         self.limiter.count_arrival(packet.flow, cx.now);
         let numbers = self.bins.bins_of(packet.flow);
-        let Some((packet, unresponsive)) = self.judge(packet, &numbers, cx) else { return };
-        let (bytes, flow) = (packet.bytes, packet.flow);
-        if !self.fifo.admits(bytes) {
-            return cx.drop(packet, Why::Overflow);
+        let found = self.bins.arrive(&numbers, self.bin_size, cx.now);
+        let overfull = self.config.overfull.length(found.fullest, found.emptiest) > self.bin_max;
+        let (p, unresponsive) = (found.probability, found.probability >= 1.0);
+        if overfull | unresponsive {
+            return self.enqueue_limited(packet, &numbers, BinVerdict { unresponsive, overfull }, cx);
         }
-        self.fifo.put_tagged(packet, numbers);
-        self.bins.enter(&numbers);
-        if unresponsive {
-            let levels = self.config.levels as usize;
-            self.limiter.charge(&numbers[..levels], bytes, cx.now, cx.rng);
-            if self.is_training(cx.now) {
-                self.train_packet(flow);
-            }
+        let draw = if p > 0.0 { cx.rng.unit() } else { 1.0 };
+        if draw < p {
+            return self.enqueue_signaled(packet, &numbers, [draw, p], cx);
         }
+        self.store(packet, &numbers, cx);
     }
 
     #[inline(always)]

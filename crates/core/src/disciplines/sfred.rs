@@ -17,7 +17,9 @@ use crate::cx::Cx;
 use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::Packet;
 use crate::params::BuildError;
-use crate::parts::{Average, Fifo, LevelHash, MaxpScaling, Overfull, SelfConfiguringMaxp, Thresholds, TokenBucket};
+use crate::parts::{
+    Average, BinNumbers, Fifo, LevelHash, MaxpScaling, Overfull, SelfConfiguringMaxp, Thresholds, TokenBucket,
+};
 use crate::reason::Why;
 use crate::time::Time;
 use crate::units::{Level, Limit, Rate};
@@ -99,7 +101,8 @@ struct RedBinSummary {
 
 /// A FIFO behind accounting bins with a RED each.
 pub struct Sfred<T> {
-    fifo: Fifo<T>,
+    /// Each packet with its bins. The hash functions never change, so it leaves the bins that it entered.
+    fifo: Fifo<T, BinNumbers>,
     hash: LevelHash,
     levels: usize,
     bins: Vec<RedBin>,
@@ -161,7 +164,7 @@ impl<T> Sfred<T> {
     }
 
     /// Updates the bins at `numbers` for an arrival and returns their state.
-    #[inline]
+    #[inline(always)]
     fn update_bins(&mut self, numbers: &[u16], now: Time) -> RedBinSummary {
         let Thresholds { min, max } = self.thresholds;
         let mut found = RedBinSummary { fullest: 0, emptiest: u32::MAX, probability: 1.0, maxp: 1.0 };
@@ -190,7 +193,7 @@ impl<T> Sfred<T> {
     }
 
     /// Reason to drop or mark the packet, if any, and whether its flow is unresponsive.
-    #[inline]
+    #[inline(always)]
     fn judge(&mut self, bytes: u32, numbers: &[u16], cx: &mut Cx<'_, T>) -> (Option<Why>, bool) {
         let found = self.update_bins(numbers, cx.now);
         let unresponsive = found.maxp >= 1.0;
@@ -206,11 +209,25 @@ impl<T> Sfred<T> {
         (cx.rng.chance(found.probability).then_some(why), false)
     }
 
-    /// Marks the packet or drops it. A separate function keeps the common path short.
-    #[cold]
-    fn signal(&mut self, packet: Packet<T>, why: Why, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
+    /// Marks and stores the packet, or drops it. A separate function keeps the common path short.
+    #[inline(never)]
+    fn enqueue_signaled(&mut self, packet: Packet<T>, numbers: &BinNumbers, why: Why, cx: &mut Cx<'_, T>) {
         let may_mark = self.ecn && [Why::Early, Why::Forced].contains(&why) && self.fifo.admits(packet.bytes);
-        cx.signal(packet, why, may_mark)
+        if let Some(packet) = cx.signal(packet, why, may_mark) {
+            self.store(packet, numbers, cx);
+        }
+    }
+
+    /// Stores the packet and counts it in its bins, or drops it if it does not fit. Returns whether it was stored.
+    #[inline(always)]
+    fn store(&mut self, packet: Packet<T>, numbers: &BinNumbers, cx: &mut Cx<'_, T>) -> bool {
+        if !self.fifo.admits(packet.bytes) {
+            cx.drop(packet, Why::Overflow);
+            return false;
+        }
+        self.fifo.put_tagged(packet, *numbers);
+        numbers[..self.levels].iter().for_each(|number| self.bins[usize::from(*number)].packets += 1);
+        true
     }
 }
 
@@ -218,25 +235,20 @@ impl<T> Discipline<T> for Sfred<T> {
     #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         let numbers = self.hash.bin_numbers(0, packet.flow);
-        let numbers = &numbers[..self.levels];
-        let (why, unresponsive) = self.judge(packet.bytes, numbers, cx);
-        let judged = if let Some(why) = why { self.signal(packet, why, cx) } else { Some(packet) };
-        let Some(packet) = judged else { return };
-        let bytes = packet.bytes;
-        if !self.fifo.push(packet, cx) {
-            return;
+        let (why, unresponsive) = self.judge(packet.bytes, &numbers[..self.levels], cx);
+        if let Some(why) = why {
+            return self.enqueue_signaled(packet, &numbers, why, cx);
         }
-        numbers.iter().for_each(|number| self.bins[usize::from(*number)].packets += 1);
-        if unresponsive {
+        let bytes = packet.bytes;
+        if self.store(packet, &numbers, cx) && unresponsive {
             self.penalty.take(bytes, cx.now);
         }
     }
 
     #[inline(always)]
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
-        let packet = self.fifo.pop()?;
-        // The hash functions never change: a packet leaves the bins it entered.
-        for number in &self.hash.bin_numbers(0, packet.flow)[..self.levels] {
+        let (packet, numbers) = self.fifo.pop_tagged()?;
+        for number in &numbers[..self.levels] {
             let bin = &mut self.bins[usize::from(*number)];
             bin.packets -= 1;
             bin.average.record_dequeue(true, cx.now);

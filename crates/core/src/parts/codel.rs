@@ -80,7 +80,7 @@ impl CodelLoop {
 
     /// As [`dequeue`](CodelLoop::dequeue), for a caller that has dequeued the head. `pop` then serves only drops, so the
     /// caller can keep it out of the common path.
-    #[inline]
+    #[inline(always)]
     pub fn dequeue_head<T>(
         &mut self,
         rules: &CodelSettings,
@@ -104,6 +104,7 @@ impl CodelLoop {
         (self.first_above, self.dropping) = (None, false);
     }
 
+    #[inline(never)]
     fn control<T>(
         &mut self,
         rules: &CodelSettings,

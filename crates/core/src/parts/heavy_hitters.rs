@@ -72,7 +72,7 @@ impl HeavyHitters {
     }
 
     /// As [`count`](HeavyHitters::count), for a caller that knows the flow's [`counter`](HeavyHitters::counter).
-    #[inline]
+    #[inline(always)]
     pub fn count_known(&mut self, flow: FlowId, known: Option<u32>, weight: u32) {
         let weight = u64::from(weight);
         if let Some(counter) = known {
@@ -94,6 +94,7 @@ impl HeavyHitters {
     }
 
     /// Assigns an unused counter, or else `least`, to `flow`.
+    #[inline(always)]
     fn assign(&mut self, least: u32, flow: FlowId, weight: u64) {
         let counter = self.flows.insert(flow, ()).unwrap_or_else(|| {
             self.flows.rename_at(least as usize, flow);

@@ -37,7 +37,7 @@ impl MultistageFilter {
     /// Counts `bytes` of `flow`, unless its estimate would then exceed `most`. Returns whether it would. A flow found
     /// large is no longer counted, to spare flows with the same counters (shielding). A counter rises only to the
     /// flow's new upper bound (conservative update).
-    #[inline]
+    #[inline(always)]
     pub fn exceeds(&mut self, flow: FlowId, bytes: u32, most: u64) -> bool {
         let indices = self.indices(flow);
         let least = indices.iter().map(|index| self.counters[*index]).min().unwrap_or(0) + u64::from(bytes);

@@ -134,7 +134,7 @@ impl PieController {
     }
 
     /// Whether to drop or mark an arrival that fits. Draws one number if the outcome is open.
-    #[inline]
+    #[inline(always)]
     fn signals(&mut self, rules: &PieSettings, bytes: u64, packet: u32, rng: &mut Rng) -> bool {
         if !rules.linux && self.is_calm(rules) {
             self.burst_allowance = rules.max_burst;
@@ -148,6 +148,7 @@ impl PieController {
         self.probability == 0.0 && self.delay < rules.target / 2.0 && self.delay_old < rules.target / 2.0
     }
 
+    #[inline(always)]
     fn early(&mut self, rules: &PieSettings, bytes: u64, packet: u32, rng: &mut Rng) -> bool {
         let delay = if rules.linux { self.delay } else { self.delay_old };
         let gentle = delay < rules.target / 2.0 && self.probability < 0.2;

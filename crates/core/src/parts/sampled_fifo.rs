@@ -63,7 +63,7 @@ impl<T> SampledFifo<T> {
 
     /// Draws a packet uniformly. Returns its slot, valid until the next push, pop or draw, and its flow. Slots are
     /// counted from the oldest, holes included; a hole is drawn again. `None`, without a draw, if the queue is empty.
-    #[inline]
+    #[inline(always)]
     pub fn draw(&mut self, rng: &mut Rng) -> Option<(usize, FlowId)> {
         if self.held.packets == 0 {
             return None;
