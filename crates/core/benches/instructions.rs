@@ -1,8 +1,9 @@
-//! Instructions per packet, which do not depend on the machine's load. They are counted at 100 and at 100 000 flows: an
-//! O(1) discipline has a ratio near 1, without cache misses. Needs valgrind, whose callgrind counts.
+//! Instructions per packet, which do not depend on the machine's load. They are counted at 100, 1000 and 100 000 flows,
+//! beside a bare ring buffer. An O(1) discipline costs as much with all numbers of flows, cache misses aside. Needs
+//! valgrind, whose callgrind counts.
 //!
 //! Each figure is the difference of two runs that differ only by 200 000 packets, divided by that number. Set-up and
-//! filling of the tables cancel out.
+//! filling of the tables cancel out. `-- profile NAME` shows in which source files a discipline spends them.
 
 use std::process::{Command, exit};
 
@@ -13,7 +14,7 @@ mod load;
 use load::{BareRing, LIMIT, LINK, SteadyLoad};
 
 const RING: &str = "ring buffer";
-const FLOWS: [u64; 2] = [100, 100_000];
+const FLOWS: [u64; 3] = [100, 1000, 100_000];
 const COUNTED: u64 = 200_000;
 
 /// The counted work: offers packets to a half full queue.
@@ -39,19 +40,35 @@ fn offer(name: &str, offer: Offer) {
     registry::with(name, &[("limit", &LIMIT.to_string())], &LINK, offer).unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// Instructions of a run of this program under callgrind.
-fn instructions(name: &str, flows: u64, packets: u64) -> u64 {
+/// What callgrind writes to the terminal about a run of this program, which writes its profile into `profile`.
+fn callgrind(name: &str, flows: u64, packets: u64, profile: &str) -> String {
     let program = std::env::current_exe().expect("a running program has a path");
     let mut command = Command::new("valgrind");
-    command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(program);
+    command.args(["--tool=callgrind", &format!("--callgrind-out-file={profile}")]).arg(program);
     command.args(["count", name, &flows.to_string(), &packets.to_string()]);
     let Ok(done) = command.output() else {
         println!("valgrind is not installed: no instructions are counted");
         exit(0);
     };
-    let told = String::from_utf8_lossy(&done.stderr).into_owned();
+    String::from_utf8_lossy(&done.stderr).into_owned()
+}
+
+/// Instructions of a run of this program under callgrind.
+fn instructions(name: &str, flows: u64, packets: u64) -> u64 {
+    let told = callgrind(name, flows, packets, "/dev/null");
     let collected = told.lines().find_map(|line| line.split_once("Collected :")?.1.trim().parse().ok());
     collected.unwrap_or_else(|| panic!("callgrind says no total:\n{told}"))
+}
+
+/// Prints the instructions of `name` with 1000 flows by source file, as callgrind_annotate does.
+fn print_profile(name: &str) {
+    let profile = concat!(env!("CARGO_TARGET_TMPDIR"), "/callgrind.out");
+    callgrind(name, 1000, 10 * COUNTED, profile);
+    let shown = Command::new("callgrind_annotate").args(["--auto=no", profile]).status();
+    assert!(
+        shown.is_ok_and(|status| status.success()),
+        "callgrind_annotate, a part of valgrind, cannot read {profile}"
+    );
 }
 
 /// Instructions per packet, after every flow has sent a few packets.
@@ -69,12 +86,21 @@ fn main() {
         let number = |text: &String| text.parse().expect("this program wrote a number");
         return offer(name, Offer { flows: number(flows), packets: number(packets) });
     }
-    println!("Instructions a packet, queue half full of {LIMIT}; ratio: 100 000 flows over 100");
-    println!("{:<14}{:>10}{:>14}{:>8}", "", "100 flows", "100 000 flows", "ratio");
+    if let [profile, name] = wanted.as_slice()
+        && profile == "profile"
+    {
+        return print_profile(name);
+    }
+    println!(
+        "Instructions a packet, queue half full of {LIMIT}; ratio: to the ring buffer; growth: 100 000 flows over 100"
+    );
+    println!("{:<14}{:>10}{:>11}{:>8}{:>14}{:>8}", "", "100 flows", "1000 flows", "ratio", "100 000 flows", "growth");
+    let ring = a_packet(RING, FLOWS[1]);
     for name in std::iter::once(RING).chain(ENTRIES.iter().map(|entry| entry.name)) {
         if wanted.is_empty() || wanted.iter().any(|want| name.contains(want.as_str())) {
-            let [few, many] = FLOWS.map(|flows| a_packet(name, flows));
-            println!("{name:<14}{few:>10.0}{many:>14.0}{:>8.2}", many / few);
+            let [few, usual, many] = FLOWS.map(|flows| a_packet(name, flows));
+            let (ratio, growth) = (usual / ring, many / few);
+            println!("{name:<14}{few:>10.0}{usual:>11.0}{ratio:>8.1}{many:>14.0}{growth:>8.2}");
         }
     }
 }
