@@ -17,7 +17,7 @@ from headgate.errors import UsageError, did_you_mean
 from headgate.scenario import Role
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
 
 #: The figures of a result. `headgate.plot` draws them; here, names are checked without loading matplotlib.
 FIGURES = ("overview", "goodput", "delay", "tradeoff", "queue", "fairness", "completion", "gauges", "pair")
@@ -41,6 +41,8 @@ BAND = "#E9E9E9"
 TCP_SHADES = (TCP, "#56B4E9", "#004A75", "#8CC8E8", "#2F8F9D", "#A6D5D0")
 UNRESPONSIVE_SHADES = (UNRESPONSIVE, "#E69F00", "#8F3E00", "#F2B98C", "#B8860B", "#F0D9A0")
 
+MODEST_SHADES = (MODEST, "#B0884F", "#5E5E5E", "#8E7CA6", "#6F8F5F", "#B58F8F")
+
 MISSING = "\N{EN DASH}"
 """The text for a number that was not measured."""
 
@@ -50,6 +52,12 @@ DPI = 144
 
 
 _ROLES = {Role.RESPONSIVE: TCP, Role.UNRESPONSIVE: UNRESPONSIVE, Role.MODEST: MODEST}
+
+
+def colors_of_groups(roles: Sequence[Role]) -> list[str]:
+    """A color for each group of flows: the shades of its role, in their order."""
+    shades = {Role.RESPONSIVE: TCP_SHADES, Role.UNRESPONSIVE: UNRESPONSIVE_SHADES, Role.MODEST: MODEST_SHADES}
+    return [shades[role][list(roles[:place]).count(role) % len(shades[role])] for place, role in enumerate(roles)]
 
 
 def color_of(role: Role) -> str:
@@ -202,6 +210,18 @@ def plain(value: float) -> str:
 def listed(parts: list[str]) -> str:
     """A list in a sentence: `a, b and c`."""
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+@cache
+def legible(color: str) -> str:
+    """The color, darkened until text in it has a contrast of at least 3 on white (WCAG 2.2, 1.4.11)."""
+    parts = [part / 255 for part in bytes.fromhex(color.removeprefix("#"))]
+    while True:
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        light = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+        if 1.05 / (light + 0.05) >= 3.1:
+            return "#" + "".join(f"{round(255 * part):02X}" for part in parts)
+        parts = [0.95 * part for part in parts]
 
 
 def ink(color: str) -> str:

@@ -320,3 +320,9 @@ def test_completion_times_are_drawn_by_size_and_as_a_distribution(make):
     mine = times.seconds[(times.kilobytes == 512) & np.isfinite(times.seconds)]
     assert (bins.median[-1], bins.low[-1]) == pytest.approx((np.median(mine), np.quantile(mine, 0.1)))
     assert plot.completion(make()) is None
+
+
+def test_the_overview_has_the_delay_of_the_group_that_needs_a_short_one(make):
+    call = Group("call", "udp", 1, 64e3, responsive=False, greedy=False)
+    figure = plot.overview(make(groups=[Group("tcp", "tcp", 4, None), call]))
+    assert "Queueing delay\nof call (p95)" in [axes.get_title(loc="left") for axes in figure.axes]

@@ -288,3 +288,16 @@ def test_groups_of_ready_scenarios_have_the_right_roles(file, roles):
     groups = Scenario.load(f"scenarios/{file}.toml").groups
     assert {group.name: group.role for group in groups} == roles
     assert [group.name for group in groups if group.brief] == (["web"] if file == "mix" else [])
+
+
+def test_the_next_best_is_named_beside_a_discipline_that_may_be_as_good():
+    ranking = [
+        two_classes("FRED", 8.77e6, 1.23e6, misallocated=estimate([0.45e6, 0.455e6, 0.46e6])),
+        two_classes("FABA", 8.68e6, 1.25e6, misallocated=estimate([0.556e6, 0.566e6, 0.576e6])),
+        two_classes("SFB", 8.88e6, 1.11e6, misallocated=estimate([0.1e6, 0.7e6, 1.4e6])),
+        two_classes("DropTail", 5e6, 5e6, misallocated=estimate([7.9e6, 8e6, 8.1e6])),
+    ]
+    assert sentence(ranking, RATE) == (
+        "FRED holds the unresponsive flow to 1.23 Mbit/s (fair share 0.930), FABA to 1.25. DropTail lets it take 5.00. "
+        "No difference from SFB shown with 3 seeds"
+    )

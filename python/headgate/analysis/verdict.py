@@ -152,7 +152,7 @@ def _protection(comparison: ComparedFindings, finding: Finding, rate_bps: float,
     named = together if together == best else best[:1]
     fair = style.number(best[0].of(Role.UNRESPONSIVE).fair_bps / scale)
     statement = f"{_where(link)}{_limit(named, rate_bps)} (fair share {fair}{tie})"
-    others = [*(rest[:1] if len(best) == 1 else []), rest[-1]][-2 if len(rest) > 1 else -1 :]
+    others = [*(rest[:1] if len(named) == 1 else []), rest[-1]][-2 if len(rest) > 1 else -1 :]
     amounts = {each.label: style.number(_taken(each) / scale) for each in others}
     # The next best may hold the flow too, to a little more.
     if _holds(others[0]) and _holds(best[0]):

@@ -10,7 +10,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, PercentF
 from headgate import style
 from headgate.analysis import data, links
 from headgate.analysis.spread import Estimate
-from headgate.plot.panels import figure_of, heading, legend_beside, looks_of, new_figure
+from headgate.plot.panels import beside_legend, figure_of, heading, legend_beside, looks_of
 from headgate.results import Result
 
 _FLOOR_MS = 0.1
@@ -26,8 +26,8 @@ _WHOLE = "whole run"
 def delay_cdf(result: Result, ax: Axes | None = None) -> Axes:
     """The distribution of the queueing delay (CDF) over all seeds; a dot marks each 99th percentile."""
     with style.applied():
-        axes = ax if ax is not None else new_figure(4.6).add_subplot()
         looks = looks_of(result)
+        axes = ax if ax is not None else beside_legend(len(looks), 4.6).add_subplot()
         curves = {name: curve for name in looks if (curve := data.delay(result, name)) is not None}
         left = _scale(axes, list(curves.values()))
         handles = [
@@ -94,7 +94,7 @@ def fairness(result: Result, ax: Axes | None = None) -> Axes | None:
         if not names:
             return None
         names.append(_WHOLE)
-        axes = ax if ax is not None else new_figure(4.2).add_subplot()
+        axes = ax if ax is not None else beside_legend(len(looks), 4.2).add_subplot()
         compared = [(name, line) for name, line in lines.items() if line]
         order = sorted(compared, key=lambda item: -next(iter(item[1].values()))[0])
         handles = [_fairness(axes, line, names, looks[name]) for name, line in order]
@@ -157,7 +157,7 @@ def completion(result: Result) -> list[Axes] | None:
         transfers = {name: times for name in looks if len((times := data.transfers(result, name)).kilobytes)}
         if not transfers:
             return None
-        by_size, over_time = new_figure(4.6).subplots(1, 2, width_ratios=[1, 1])
+        by_size, over_time = beside_legend(len(transfers), 4.6).subplots(1, 2, width_ratios=[1, 1])
         handles = []
         for name, times in transfers.items():
             _by_size(by_size, times, looks[name])

@@ -14,6 +14,10 @@ from headgate.scenario import Role
 
 MOST_BARS = 24
 """With more flows than this, groups are drawn as sorted profiles instead of bars."""
+_LETTERS = 60
+"""Letters of a legend on one line beside the title."""
+_UPRIGHT = 40
+"""Letters of the names of groups side by side, in a figure with one panel in a row; more are turned."""
 _GAP = 0.7
 """Gap between the bars of two groups, in bars."""
 
@@ -31,9 +35,9 @@ def goodput(result: Result, qdisc: str | None = None, ax: Axes | None = None) ->
         for name, axes in zip(panels.qdiscs, panels.axes, strict=True):
             groups = data.groups(result, name)
             if single:
-                _bars(axes, groups, summary[name])
+                _bars(axes, groups, summary[name], panels.columns)
             else:
-                _profiles(axes, groups)
+                _profiles(axes, groups, panels.columns)
             axes.grid(axis="x", visible=False)
             axes.tick_params(axis="x", length=0)
         # After all panels are drawn: setting a limit ends the autoscaling of shared axes.
@@ -46,7 +50,7 @@ def goodput(result: Result, qdisc: str | None = None, ax: Axes | None = None) ->
         return panels.axes
 
 
-def _bars(axes: Axes, groups: list[data.GroupGoodput], entry: dict[str, object]) -> None:
+def _bars(axes: Axes, groups: list[data.GroupGoodput], entry: dict[str, object], columns: int) -> None:
     estimates = {group["name"]: group["goodput_bps_per_flow"] for group in entry["groups"]}  # type: ignore[attr-defined]
     at, ticks = 0.0, []
     for group in groups:
@@ -60,10 +64,10 @@ def _bars(axes: Axes, groups: list[data.GroupGoodput], entry: dict[str, object])
         axes.hlines(group.fair_bps / 1e6, places - 0.5, places + 0.5, color=style.FAIR, linewidth=1.6)
         ticks.append(at + (group.flows - 1) / 2)
         at += group.flows + _GAP
-    axes.set_xticks(ticks, [style.fold(group.name, 12) for group in groups])
+    _names(axes, ticks, [style.fold(group.name, 12) for group in groups], columns)
 
 
-def _profiles(axes: Axes, groups: list[data.GroupGoodput]) -> None:
+def _profiles(axes: Axes, groups: list[data.GroupGoodput], columns: int) -> None:
     for place, group in enumerate(groups):
         # Each flow is a step of equal width. Flows are sorted within each seed: averaging by flow would blur the shape.
         ranked = np.sort(group.goodput_bps, axis=1) / 1e6
@@ -75,7 +79,14 @@ def _profiles(axes: Axes, groups: list[data.GroupGoodput]) -> None:
         fair = np.sort(group.fair_bps) / 1e6
         axes.stairs(fair, edges, baseline=None, color=style.FAIR, linewidth=1.6)
     names = [style.fold(f"{group.name} ({group.flows})", max(10, 36 // len(groups))) for group in groups]
-    axes.set_xticks(np.arange(len(groups)) + 0.5, names)
+    _names(axes, list(np.arange(len(groups)) + 0.5), names, columns)
+
+
+def _names(axes: Axes, ticks: list[float], names: list[str], columns: int) -> None:
+    """The names of groups below their bars, turned where they would overlap."""
+    longest = max(len(line) for name in names for line in name.split("\n"))
+    turned = len(names) > 1 and longest * len(names) * columns > 2 * _UPRIGHT
+    axes.set_xticks(ticks, names, rotation=90 if turned else 0)
 
 
 def _legend(panels: Panels, result: Result) -> None:
@@ -90,7 +101,8 @@ def _legend(panels: Panels, result: Result) -> None:
         Patch(color=style.color_of(role), label=label) for role, label in labels.items() if role in present
     ]
     handles.append(Line2D([], [], color=style.FAIR, linewidth=1.6, label="max-min fair share"))
-    panels.figure.legend(handles=handles, loc="outside upper right", ncols=len(handles))
+    letters = sum(len(str(handle.get_label())) for handle in handles)
+    panels.figure.legend(handles=handles, loc="outside upper right", ncols=len(handles) if letters < _LETTERS else 2)
 
 
 def _note(result: Result, single: bool) -> str:

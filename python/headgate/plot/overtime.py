@@ -82,7 +82,9 @@ def _panel(result: Result, axes: Axes, look: style.Look, watched: tuple[str, dat
     unit, shown = gauge_shown(gauge, line)
     draw_line(result, axes, shown, look.color)
     _fit_settled(axes, shown, result.scenario.warmup_s)
-    axes.set_title(style.fold(f"{look.label}: {gauge_title(gauge)}", letters), color=look.color, fontsize=9.5)
+    axes.set_title(
+        style.fold(f"{look.label}: {gauge_title(gauge)}", letters), color=style.legible(look.color), fontsize=9.5
+    )
     axes.set_ylabel(unit)
 
 

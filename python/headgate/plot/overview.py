@@ -40,12 +40,21 @@ def overview(result: Result) -> Figure:
         if not classes:
             _values(columns[1], [division.jain for division in ranked], "Jain's index\n(1: all flows equal)", "", 1.0)
         link = first(result)
-        waits = f"Queueing delay\nat {link} (p95)" if link else "Queueing delay\n(95th percentile)"
-        _values(columns[-1], [division.queue_delay_ms_p95["mean"] for division in ranked], waits, " ms")
+        _values(columns[-1], *_delays(ranked, link), " ms")
         _names(columns[0], ranked)
         heading(figure, sentence(ranked, rate_bps, first(result)), _note(result))
         _legend(figure, ranked[0], classes)
         return figure
+
+
+def _delays(ranked: list[Division], link: str) -> tuple[list[float | None], str]:
+    """The 95th percentile of the queueing delay, and its title: of the first group that needs a short one, if any."""
+    groups = list(ranked[0].delays)
+    if groups:
+        delays = [division.delays[groups[0]]["mean"] for division in ranked]
+        return delays, f"Queueing delay\nof {style.fold(groups[0], 12, 1)} (p95)"
+    waits = f"Queueing delay\nat {link} (p95)" if link else "Queueing delay\n(95th percentile)"
+    return [division.queue_delay_ms_p95["mean"] for division in ranked], waits
 
 
 def _bars(axes: Axes, ranked: list[Division], rate_bps: float) -> None:

@@ -15,6 +15,8 @@ from headgate.results import Result
 _POINTS = 100
 """Points in a line over half of the figure's width."""
 _GAUGES = 2
+_LEGEND_ACROSS = 3
+_LEGEND_ROW_PT = 14.0
 
 
 def pair(result: Result) -> Figure:
@@ -34,7 +36,7 @@ def pair(result: Result) -> Figure:
             first, second = figure.axes[:2] if column else (None, None)
             top = figure.add_subplot(rows, 2, column + 1, sharey=first)
             _goodput(result, name, top)
-            top.set_title(look.label, color=look.color)
+            top.set_title(look.label, color=style.legible(look.color), pad=6 + _LEGEND_ROW_PT * _legend_rows(result))
             below = figure.add_subplot(rows, 2, column + 3, sharey=second)
             queue = data.metric(result, name, "queue_packets", _POINTS)
             draw_line(result, below, queue, look.color, band=False)
@@ -47,7 +49,7 @@ def pair(result: Result) -> Figure:
             axes = figure.add_subplot(rows, 2, 5 + place if len(gauges) > 1 else 6)
             unit, shown = gauge_shown(gauge, line)
             draw_line(result, axes, shown, look.color, band=False)
-            axes.set_title(f"{look.label}: {gauge_title(gauge)}", fontsize=9.5, color=look.color)
+            axes.set_title(f"{look.label}: {gauge_title(gauge)}", fontsize=9.5, color=style.legible(look.color))
             axes.set_ylabel(unit)
         for axes in figure.axes[-2:]:
             axes.set_xlabel("Time (s)")
@@ -66,23 +68,37 @@ def _watched(result: Result, qdisc: str) -> dict[str, data.TimeSeries]:
 def _goodput(result: Result, qdisc: str, axes: Axes) -> None:
     over_time(axes, result)
     table = data.rows(ColumnArrays.of(result, "intervals"), qdisc=qdisc, metric="goodput_bps")
-    for group in data.groups(result, qdisc):
+    groups = data.groups(result, qdisc)
+    for group, color in zip(groups, style.colors_of_groups([group.role for group in groups]), strict=True):
         line = data.series(data.rows(table, group=group.name), _POINTS)
         if line is not None:
-            color = style.color_of(group.role)
             axes.plot(line.time_s, line.first / 1e6, color=color, linewidth=1.4)
             axes.axhline(group.fair_bps.sum() / 1e6, color=color, linewidth=0.9, dashes=(4, 3), zorder=1)
 
 
+def _legend_rows(result: Result) -> int:
+    """The rows of the legend between a title and its panel."""
+    return -(-(len(result.scenario.groups) + 1) // _LEGEND_ACROSS)
+
+
 def _legend(axes: Axes, result: Result) -> None:
-    names = [
-        (f"{group.flows} {group.name} flows together" if group.flows > 1 else group.name, style.color_of(group.role))
-        for group in result.scenario.groups
+    groups = result.scenario.groups
+    names = [f"{group.flows} {group.name} flows together" if group.flows > 1 else group.name for group in groups]
+    colors = style.colors_of_groups([group.role for group in groups])
+    handles = [
+        Line2D([], [], color=color, linewidth=1.4, label=label) for label, color in zip(names, colors, strict=True)
     ]
-    handles = [Line2D([], [], color=color, linewidth=1.4, label=label) for label, color in names]
     handles.append(Line2D([], [], color=style.QUIET, linewidth=0.9, dashes=(4, 3), label="fair"))
-    axes.legend(handles=handles, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, borderaxespad=0.2, fontsize=8.5,
-                columnspacing=1.2, handlelength=1.4)  # fmt: skip
+    axes.legend(
+        handles=handles,
+        loc="lower right",
+        bbox_to_anchor=(1.0, 1.0),
+        ncols=_LEGEND_ACROSS,
+        borderaxespad=0.2,
+        fontsize=8.5,
+        columnspacing=1.2,
+        handlelength=1.4,
+    )
 
 
 def _note(result: Result) -> str:

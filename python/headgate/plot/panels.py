@@ -28,7 +28,7 @@ class Panels:
         self.axes = [ax] if ax is not None else shared_axes(len(self.qdiscs), 2.3)
         for name, axes in zip(self.qdiscs, self.axes, strict=True):
             look = self.looks[name]
-            axes.set_title(style.fold(look.label, 96 // self.columns), color=look.color)
+            axes.set_title(style.fold(look.label, 96 // self.columns), color=style.legible(look.color))
 
     @property
     def figure(self) -> Figure:
@@ -97,6 +97,11 @@ def new_figure(height: float) -> Figure:
     """A figure of the common width; `height` in inches."""
     layout = Layout(w_pad=0.08, h_pad=0.06, wspace=0.02, hspace=0.03)
     return Figure(figsize=(style.WIDTH_IN, height), layout=layout)
+
+
+def beside_legend(count: int, height: float) -> Figure:
+    """A new figure for one axes beside a legend with so many entries: at least as high as both need."""
+    return new_figure(max(height, 0.21 * count + 1.9))
 
 
 def figure_of(axes: Axes) -> Figure:

@@ -7,7 +7,7 @@ from matplotlib.ticker import FuncFormatter
 
 from headgate import style
 from headgate.analysis import data, links
-from headgate.plot.panels import figure_of, heading, legend_beside, looks_of, new_figure
+from headgate.plot.panels import beside_legend, figure_of, heading, legend_beside, looks_of
 from headgate.results import Result
 
 _WIDE = 30.0
@@ -23,8 +23,8 @@ def tradeoff(result: Result, ax: Axes | None = None) -> Axes:
     the two-dimensional normal distribution fitted by maximum likelihood.
     """
     with style.applied():
-        axes = ax if ax is not None else new_figure(4.6).add_subplot()
         looks = looks_of(result)
+        axes = ax if ax is not None else beside_legend(len(looks), 4.6).add_subplot()
         unit, scale = style.unit_of(result.scenario.rate_bps)
         points = {name: dots for name in looks if len(dots := data.delay_goodput(result, name, scale))}
         scale_delay(axes, list(points.values()))
