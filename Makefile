@@ -13,7 +13,7 @@ unexport CONDA_PREFIX
 RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name Cargo.toml -o -path '*/src/*.rs')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-live test lint bench bench-peers bench-scale bless docs site papers peers packetdrill figures clean rust
+.PHONY: help outputs demo demo-live test lint bench bench-peers bench-scale bless docs site papers peers packetdrill figures clean rust
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -81,6 +81,9 @@ bench-scale: $(VENV)/.extension ## a million flows, 100 Gbit/s, a thousand links
 packetdrill: rust ## replay the scripts of Linux's sender in CHECKOUT=... (google/packetdrill), and write their outcomes
 	@test -n "$(CHECKOUT)" || { echo "make packetdrill CHECKOUT=... needs a checkout of github.com/google/packetdrill" >&2; exit 1; }
 	BLESS=1 PACKETDRILL="$(abspath $(CHECKOUT))" $(CARGO) test -p headgate-sim --locked --test packetdrill
+
+outputs: $(VENV)/.extension ## write the printed results and the overview figure of README.md and the tutorial
+	$(BIN)/python docs/outputs.py
 
 figures: $(VENV)/.extension ## draw the pictures and figures of the disciplines' pages, and write the captions
 	$(BIN)/python docs/sketches.py
