@@ -20,7 +20,7 @@ class Headgate(Commands):
         "list": Entry("headgate.commands:list_names", "List disciplines, congestion controls and traffic sources."),
         "show": Entry("headgate.commands:show", "Explain a discipline, congestion control or traffic source."),
         "rerun": Entry("headgate.commands:rerun", "Run a result again and compare the files byte for byte."),
-        "verify": Entry("headgate.commands:verify", "Check a result's files against the hashes in its manifest."),
+        "verify": Entry("headgate.commands:verify", "Check all results in a folder against their recorded hashes."),
         "report": Entry("headgate.commands:report", "Draw the figures and the report page of a result again."),
         "compare": Entry("headgate.commands:compare", "Compare two results of one scenario."),
         "why": Entry("headgate.commands:why", "Explain a flow's goodput: its drops and its sender."),

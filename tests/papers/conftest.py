@@ -56,7 +56,7 @@ def tiny() -> Experiment:
         choices=(OpenParameter("delay", "5ms", "the figure is lost", ("2ms", "5ms")),),
         stated_in="section 1",
         claims=(
-            Claim("FABA protects TCP", above(m("tcp", "FABA", buffer=50), 0.5)),
+            Claim("FABA protects TCP", above(m("tcp", "FABA", buffer=50), 0.4)),
             Claim("TCP starves", below(m("tcp", "FABA", buffer=50), 0.1), "it does not", place="section 2"),
         ),
         plot=Plot(PlotPanel((Lines("tcp", "buffer"), PublishedMarks("tcp"))), note="a note", legend=0),

@@ -104,7 +104,7 @@ def columns(scenario: Scenario, rows: list[DisciplineRow]) -> list[ResultColumn]
     groups = delayed(scenario)
     return [
         *(column for kind in kinds for column in _goodput(kind, scenario.rate_bps)),
-        *(_group_delay(scenario, group) for group in groups),
+        *(_group_delay(scenario, group) for group in groups if alone),
         ResultColumn("Jain's\nindex", lambda row: row.entry["jain"], 1, 3, lambda value: -value, 6),
         *([_utilization()] if alone else []),
         *(_rate(kind, "drop_rate", "drop %", best=kind == "tcp") for kind in kinds),
