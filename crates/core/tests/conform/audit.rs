@@ -175,6 +175,10 @@ impl<D: Discipline<u32>> Audited<D> {
 
     fn check(&mut self) {
         self.audit.check(self.discipline.backlog(), self.limit);
+        // Some gauges compare all queues: with thousands of packets they are read at every 64th microsecond.
+        if self.audit.held().packets > 1000 && !self.now.as_nanos().is_multiple_of(64_000) {
+            return;
+        }
         let case = &self.audit.case;
         self.discipline.observe(&mut |name, value| assert!(value.is_finite(), "{case}: gauge {name} is {value}"));
     }
