@@ -13,7 +13,7 @@ PORT = 5000
 
 def echo() -> None:
     """Sends each datagram back to its sender."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock, socket.create_server((FAR, PORT)):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         sock.bind((FAR, PORT))
         while True:
             sock.sendto(*sock.recvfrom(2048))
@@ -39,6 +39,12 @@ def source(size: str, word: str = "x", address: str = FAR) -> None:
             connection, _ = sock.accept()
             with connection:
                 connection.sendall((word * int(size)).encode()[: int(size)])
+
+
+def late(seconds: str) -> None:
+    """Begins to listen after a time, as a server on a busy machine does."""
+    time.sleep(float(seconds))
+    source("9")
 
 
 def family(address: str) -> socket.AddressFamily:

@@ -86,8 +86,9 @@ class GatewayNetwork:
     def serve(self, *role: object) -> "subprocess.Popen[str]":
         """Starts a role of hosts.py at the far host, and waits until it listens."""
         serving = self.start(self.far, sys.executable, HOSTS, *role)
-        # proc_pid_net(5): 0A is the state of a listening socket.
-        while " 0A " not in Path(f"/proc/{self.far}/net/tcp").read_text():
+        # proc_pid_net(5): 0A is the state of a TCP socket that listens, 07 of a UDP socket without a peer.
+        waiting = {"tcp": " 0A ", "udp": " 07 "}
+        while not any(state in Path(f"/proc/{self.far}/net/{name}").read_text() for name, state in waiting.items()):
             assert serving.poll() is None
             time.sleep(0.01)
         return serving

@@ -141,6 +141,11 @@ def descendants(pid: int) -> list[int]:
     return children + [each for child in children for each in descendants(child)]
 
 
+def test_the_command_waits_for_a_server_that_starts_slowly():
+    done = link("--rate", "1Mbit/s", serve("late", 3), *host("fetch"))
+    assert done.returncode == 0, done.stderr
+
+
 def test_kill_9_leaves_nothing():
     arguments = ("--rate", "1Mbit/s", serve("source", 9), *host("stay"))
     with subprocess.Popen(command(*arguments), stdout=subprocess.PIPE, text=True) as process:

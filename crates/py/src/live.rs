@@ -139,7 +139,7 @@ impl Link {
         Ok(())
     }
 
-    /// Whether a process in the far host listens for TCP connections.
+    /// Whether a process in the far host listens for TCP connections or UDP datagrams.
     fn listens(&self) -> PyResult<bool> {
         Ok(shell::has_listener(self.inner().link.far())?)
     }

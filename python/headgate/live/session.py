@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 
 from headgate import _core
 from headgate.errors import HeadgateError, UsageError
+from headgate.terminal.console import console
 
 #: Seconds between views of the link.
 TICK = 0.25
 
-#: Seconds to wait for the server to listen; the command starts then at the latest.
-SERVER_START_S = 2.0
+#: Seconds to wait for the server to listen; on a busy machine an interpreter takes seconds to start.
+SERVER_START_S = 10.0
 
 #: Signals that the terminal sends to the whole group: the command handles them itself.
 LEFT_TO_COMMAND = (signal.SIGINT, signal.SIGQUIT)
@@ -104,12 +105,16 @@ def _start(start: Callable[[Sequence[str]], Any], words: Sequence[str]) -> Any:
 
 
 def _serve(link: _core.Link, server: Sequence[str]) -> None:
-    """Starts the server and waits until it listens on TCP, or for a time, since not every server uses TCP."""
+    """Starts the server and waits until it listens, or for a time, since not every server uses TCP or UDP."""
     _start(link.serve, server)
     end = time.monotonic() + SERVER_START_S
-    while not link.listens() and time.monotonic() < end:
+    while not link.listens():
         if (code := link.poll_server()) is not None:
             raise LinkError(f"the server {server[0]!r} exited with code {code} before the command started")
+        if time.monotonic() > end:
+            note = f"the server {server[0]!r} has opened no port in {SERVER_START_S:.0f} s; the command starts"
+            console(stderr=True).print(note, markup=False, highlight=False)
+            return
         time.sleep(0.01)
 
 

@@ -50,11 +50,14 @@ pub fn exit_code(status: ExitStatus) -> i32 {
     status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(1)
 }
 
-/// Whether a process in the namespace listens for TCP connections (state 0A in the tables of proc_pid_net(5)).
+/// Whether a process in the namespace waits for packets: a TCP socket that listens, or a UDP socket without a peer
+/// (states 0A and 07 in the tables of proc_pid_net(5)).
 pub fn has_listener(namespace: &Namespace) -> io::Result<bool> {
     namespace.run(|| {
-        let tables = ["/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"];
-        let listens = |line: &str| line.split_whitespace().nth(3) == Some("0A");
-        tables.into_iter().filter_map(|table| std::fs::read_to_string(table).ok()).any(|text| text.lines().any(listens))
+        ["tcp", "tcp6", "udp", "udp6"].into_iter().any(|protocol| {
+            let waiting = if protocol.starts_with("tcp") { "0A" } else { "07" };
+            let table = std::fs::read_to_string(format!("/proc/thread-self/net/{protocol}")).unwrap_or_default();
+            table.lines().any(|line| line.split_whitespace().nth(3) == Some(waiting))
+        })
     })
 }
