@@ -84,6 +84,24 @@ def ask(address: str) -> None:
         print(connection.getsockname()[0], connection.recv(99).decode(), flush=True)
 
 
+def drip(count: str, address: str, port: str) -> None:
+    """Opens `count` connections, prints, and sends bytes of a request over each. Opens 100 a second for closed ones."""
+    # The other clients of a real gateway have processors of their own.
+    os.nice(10)
+    clients = [socket.create_connection((address, int(port)), timeout=20) for _ in range(int(count))]
+    print("open", flush=True)
+    while True:
+        time.sleep(0.2)
+        for client in clients.copy():
+            try:
+                client.send(b"G", socket.MSG_DONTWAIT)
+            except OSError:
+                client.close()
+                clients.remove(client)
+        missing = min(20, int(count) - len(clients))
+        clients += [socket.create_connection((address, int(port)), timeout=20) for _ in range(missing)]
+
+
 def breed() -> None:
     """Starts an orphan in its own session and prints its process number. Ends when its input ends."""
     subprocess.run(["sh", "-c", "setsid sleep 60 > /dev/null & echo $!"], check=True)

@@ -13,7 +13,7 @@ import pytest
 
 from headgate.errors import UsageError
 from headgate.live import gateway_settings
-from tests.live.roads import GatewayNetwork
+from tests.live.roads import HOSTS, GatewayNetwork
 
 #: Data in a packet of 1500 bytes with IPv4, TCP and timestamps. Its frame has 1514 bytes.
 TCP_SHARE = 1448 / 1514
@@ -149,6 +149,27 @@ def test_datagrams_cross_both_ways_and_kill_9_leaves_nothing(roads: GatewayNetwo
     assert "gateway, " in fresh.end(signal.SIGINT)
 
 
+def test_a_thousand_slow_readers_of_the_metrics_do_not_slow_the_gateway(
+    roads: GatewayNetwork, gateway: Callable[..., Gateway]
+):
+    running = gateway("--rate", "50Mbit/s", "--metrics", "9100")
+    alone, attacked = [transfer(roads, 6_000_000)], []
+    slow = roads.start(roads.middle, sys.executable, HOSTS, "drip", 1000, "127.0.0.1", 9100, stdout=subprocess.PIPE)
+    try:
+        assert slow.stdout is not None
+        assert slow.stdout.readline() == "open\n"
+        for _ in range(2):
+            attacked.append(transfer(roads, 6_000_000))
+        assert "headgate_build_info" in roads.run(roads.middle, sys.executable, "-c", SCRAPE)
+        assert slow.poll() is None
+    finally:
+        slow.kill()
+        slow.communicate()
+    alone.append(transfer(roads, 6_000_000))
+    assert max(attacked) >= 0.95 * max(alone)
+    assert "Traceback" not in running.end()
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "expected"),
     [
@@ -157,7 +178,7 @@ def test_datagrams_cross_both_ways_and_kill_9_leaves_nothing(roads: GatewayNetwo
             2,
             "--metrics 192.0.2.7:9100: cannot listen there",
         ),
-        (("--in", "in", "--out", "out", "--metrics", "9100"), 2, "--metrics 9100: expected HOST:PORT"),
+        (("--in", "in", "--out", "out", "--metrics", ":9100"), 2, "--metrics :9100: expected PORT or HOST:PORT"),
         (("--in", "inn", "--out", "out"), 2, 'there is no interface "inn"; did you mean in? There are: '),
         (("--in", "in", "--out", "in"), 2, "in and out are both in"),
         (("--in", "in", "--out", "lo"), 2, "lo is no Ethernet interface"),

@@ -2,15 +2,9 @@
 
 import math
 import re
-import socket
-import urllib.error
-import urllib.request
 from typing import Any
 
-import pytest
-
 from headgate import _core
-from headgate.errors import UsageError
 from headgate.live import prometheus
 
 #: A sample: name, labels (their values escape quotes, backslashes and line ends) and a number.
@@ -105,35 +99,3 @@ def test_labels_and_numbers_are_written_so_that_they_can_be_read():
     read_back = {labels.split("gauge=")[1]: value for labels, value in values.items()}
     assert math.isnan(read_back.pop('"a \\"quoted\\"\\\\\\nname"'))
     assert read_back == {'"high"': math.inf, '"low"': -math.inf, '"small"': 1e-9}
-
-
-@pytest.mark.parametrize("address", ["9100", ":9100", "127.0.0.1", "127.0.0.1:0", "127.0.0.1:65536", "127.0.0.1:http"])
-def test_an_invalid_address_is_refused(address: str):
-    with pytest.raises(UsageError, match="expected HOST:PORT"):
-        prometheus.parse(address)
-
-
-def test_addresses_of_both_families():
-    assert prometheus.parse("127.0.0.1:9100") == ("127.0.0.1", 9100)
-    assert prometheus.parse("[::1]:9100") == ("::1", 9100)
-
-
-def test_the_exporter_serves_metrics_and_keeps_its_address():
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        with pytest.raises(UsageError, match="cannot listen there: Address already in use"):
-            prometheus.Exporter(f"127.0.0.1:{port}")
-    requests = []
-
-    def view_now() -> dict[str, Any]:
-        requests.append(1)
-        return view(sent=len(requests))
-
-    with prometheus.Exporter(f"127.0.0.1:{port}").serve(view_now):
-        for times in (1, 2):
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
-                assert answer.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
-                text = answer.read().decode()
-            assert read(text)["sent_packets_total", 'direction="forward"'] == times
-        with pytest.raises(urllib.error.HTTPError, match="404"):
-            urllib.request.urlopen(f"http://127.0.0.1:{port}/other", timeout=5)

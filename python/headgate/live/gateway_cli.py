@@ -31,7 +31,10 @@ def gateway(
     ] = None,
     metrics: Annotated[
         str | None,
-        typer.Option(metavar="ADDRESS", help="Serve Prometheus metrics at this address, such as 127.0.0.1:9100."),
+        typer.Option(
+            metavar="ADDRESS",
+            help="Serve Prometheus metrics at HOST:PORT; a port alone, such as 9100, serves this machine.",
+        ),
     ] = None,
     offloads_off: Annotated[
         bool | None, typer.Option("--offloads-off", help="Switch off the offloads of both interfaces; they stay off.")
@@ -58,7 +61,7 @@ def gateway(
     from headgate.execution.top_socket import ViewSocket
     from headgate.live import gateway as gateways
     from headgate.live import gateway_settings, summary
-    from headgate.live.prometheus import Exporter
+    from headgate.live.exporter import Exporter
     from headgate.live.view import screen
 
     given_options: dict[str, Any] = {**given, "in": in_, "out": out, "class": class_, "flow": flow}

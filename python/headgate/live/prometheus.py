@@ -1,23 +1,17 @@
-"""Prometheus metrics of a link or gateway, and a server for them.
+"""Prometheus metrics of a link or gateway. `exporter` serves them.
 
 Names follow https://prometheus.io/docs/practices/naming/: base units, and `_total` where a number only grows.
 """
 
-import socket
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from typing import Any
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
-from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
+from prometheus_client.exposition import generate_latest
 from prometheus_client.registry import Collector
 
 from headgate import _core
-from headgate.errors import UsageError
 from headgate.live.directions import DIRECTIONS
 from headgate.live.top import name as flow_name
 
@@ -28,9 +22,6 @@ Sample = tuple[list[str], float]
 
 #: Number of flows exported for each direction.
 MOST_FLOWS = 8
-
-#: Timeout of a client in seconds.
-TIMEOUT_S = 5
 
 
 def exposition(view: View) -> str:
@@ -112,59 +103,3 @@ def _flows(direction_view: View, direction: str) -> Iterator[Sample]:
     sending = [flow for flow in direction_view["flows"] if flow["sent_bps"] > 0]
     for flow in sorted(sending, key=lambda flow: -flow["sent_bps"])[:MOST_FLOWS]:
         yield [direction, flow_name(flow), flow["verdict"]], flow["sent_bps"] / 8
-
-
-def parse(address: str) -> tuple[str, int]:
-    """Host and port of `127.0.0.1:9100` or `[::1]:9100`; raises `UsageError` if it is not an address."""
-    host, colon, port = address.rpartition(":")
-    if not colon or not host or not port.isdecimal() or not 0 < int(port) < 1 << 16:
-        raise UsageError(f"--metrics {address}: expected HOST:PORT, such as 127.0.0.1:9100")
-    return host.removeprefix("[").removesuffix("]"), int(port)
-
-
-class Exporter:
-    """Serves metrics at an address. The constructor binds it; requests are answered while `serve` lasts.
-
-    Its threads do not delay the forwarding thread. The library's own server does not fit: it has no timeout for
-    slow clients, answers as soon as it is bound, and serves metrics on every path.
-    """
-
-    def __init__(self, address: str) -> None:
-        host, port = parse(address)
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        kind = type("Server", (ThreadingHTTPServer,), {"address_family": family, "daemon_threads": True})
-        try:
-            self._server: ThreadingHTTPServer = kind((host, port), _Handler)
-        except OSError as error:
-            raise UsageError(f"--metrics {address}: cannot listen there: {error.strerror or error}") from None
-
-    @contextmanager
-    def serve(self, read_view: Callable[[], View]) -> Iterator[None]:
-        """Answers requests with the view that `read_view` returns."""
-        self._server.document = lambda: exposition(read_view()).encode()  # type: ignore[attr-defined]
-        thread = Thread(target=self._server.serve_forever, name="metrics", daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            self._server.shutdown()
-            thread.join()
-            self._server.server_close()
-
-
-class _Handler(BaseHTTPRequestHandler):
-    timeout = TIMEOUT_S
-
-    def do_GET(self) -> None:
-        if self.path not in ("/metrics", "/"):
-            self.send_error(HTTPStatus.NOT_FOUND)
-            return
-        body = self.server.document()  # type: ignore[attr-defined]
-        self.send_response(HTTPStatus.OK)
-        self.send_header("Content-Type", CONTENT_TYPE_PLAIN_0_0_4)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Does not log requests."""
