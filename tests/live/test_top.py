@@ -72,6 +72,19 @@ def test_the_socket_of_a_killed_process_is_removed(own_folder: Path):
     assert not path.exists()
 
 
+def test_the_next_start_removes_the_sockets_of_killed_processes_and_no_other(own_folder: Path):
+    own_folder.mkdir(mode=0o700)
+    stale, alive = own_folder / "gateway-1.sock", own_folder / "gateway-2.sock"
+    with socket.socket(socket.AF_UNIX) as left:
+        left.bind(str(stale))
+    with socket.socket(socket.AF_UNIX) as busy:
+        busy.bind(str(alive))
+        busy.listen(0)
+        with ViewSocket("link", "bash", view):
+            assert not stale.exists()
+            assert alive.exists()
+
+
 @pytest.mark.usefixtures("shown")
 def test_of_several_links_one_must_be_named(own_folder: Path):
     other = own_folder / "link-1.sock"

@@ -54,7 +54,8 @@ def _open_folder() -> Path:
 class ViewSocket:
     """Serves the result of `read_view` as JSON to every client, until the end of the context.
 
-    `name` is the kind, such as `gateway`; `what` describes it. If no socket can be made, it does nothing.
+    `name` is the kind, such as `gateway`; `what` describes it. If no socket can be made, it does nothing. Sockets that
+    killed processes left behind are removed first.
     """
 
     def __init__(self, name: str, what: str, read_view: Callable[[], Mapping[str, Any]]) -> None:
@@ -64,7 +65,10 @@ class ViewSocket:
 
     def __enter__(self) -> Self:
         with suppress(OSError):
-            self._path = _open_folder() / f"{self._head['name']}-{os.getpid()}.sock"
+            folder = _open_folder()
+            for path in folder.glob("*.sock"):
+                _remove_if_stale(path)
+            self._path = folder / f"{self._head['name']}-{os.getpid()}.sock"
             self._path.unlink(missing_ok=True)
             listening = socket.socket(socket.AF_UNIX)
             listening.bind(str(self._path))
@@ -93,6 +97,17 @@ class ViewSocket:
                 client.sendall(
                     json.dumps(store.without_nan({**self._head, "view": self._read_view()}), allow_nan=False).encode()
                 )
+
+
+def _remove_if_stale(path: Path) -> None:
+    """Removes a socket that no process serves any more: its process was killed."""
+    with socket.socket(socket.AF_UNIX) as client, suppress(OSError):
+        # A process whose queue of connections is full is alive.
+        client.setblocking(False)
+        try:
+            client.connect(str(path))
+        except ConnectionRefusedError:
+            path.unlink(missing_ok=True)
 
 
 def running() -> Iterator[tuple[Path, dict[str, Any]]]:

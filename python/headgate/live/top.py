@@ -20,7 +20,7 @@ LONGEST = 60
 #: Rows of the table for each direction.
 MOST = 12
 
-HEADS = ("flow", "Mbit/s", "share", "drops", "marks", "verdict", "reason")
+HEADS = ("flow", "Mbit/s", "share", "drops", "marks", "verdict", "measured")
 
 #: Names of IP protocols (IANA's protocol numbers).
 PROTOCOLS = {1: "icmp", 6: "tcp", 17: "udp", 33: "dccp", 58: "icmp6", 132: "sctp"}
@@ -63,7 +63,7 @@ def table(document: Mapping[str, Any]) -> Table:
     """The flows of both directions, the largest first."""
     from rich.table import Column, Table
 
-    texts = ("flow", "verdict", "reason")
+    texts = ("flow", "verdict", "measured")
     heads = (Column(head, justify="left" if head in texts else "right") for head in HEADS)
     drawn = Table("", *heads, box=None, pad_edge=False)
     for direction in DIRECTIONS:
