@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from headgate import _core
-from headgate.live import check, options, summary
+from headgate.live import check, losses, options, summary
 
 
 def measured(mbit: float, **changes: Any) -> dict[str, Any]:
@@ -87,12 +87,12 @@ def test_packets_that_fit_are_all_received_and_never_early():
 
 
 def test_a_frame_that_was_too_long_is_explained():
-    nothing: dict[str, Any] = dict.fromkeys(("stalls", "no_slot", "kernel_dropped", "no_checksum", "refused"), 0)
-    nothing["discarded"] = []
+    counters = ("stalls", "no_slot", "kernel_dropped", "no_checksum", "refused")
+    nothing: dict[str, Any] = {**dict.fromkeys(counters, 0), "discarded": []}
     warnings = summary.warnings(
         {"forward": nothing | {"discarded": [("oversize", 3), ("bad_length", 1)]}, "reverse": nothing}
     )
     assert warnings == [
-        f"forward: 3 frames were dropped: oversize{summary.MERGED}",
+        f"forward: 3 frames were dropped: oversize{losses.TOO_LONG}",
         "forward: 1 frames were dropped: bad_length",
     ]

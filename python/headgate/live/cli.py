@@ -64,6 +64,7 @@ def link(
     from headgate.live import options, session
     from headgate.live import summary as summaries
     from headgate.live.log import LinkLog
+    from headgate.live.losses import LossWatch
     from headgate.live.view import screen
 
     if check:
@@ -95,8 +96,10 @@ def link(
                 f"note: COMMAND cannot resolve names: {own} is a resolver on this machine (docs/guide/live.md)",
                 err=True,
             )
-        with ViewSocket("link", shlex.join(command), made.view), screen() if view else nullcontext() as watch:
-            ended = session.run(made, command, served, watch=watch, tick=keeper.tick)
+        losses = LossWatch(lambda warning: typer.echo(warning, err=True))
+        with ViewSocket("link", shlex.join(command), made.view), screen() if view else nullcontext() as show:
+            watches = (losses,) if show is None else (losses, show)
+            ended = session.run(made, command, served, watches=watches, tick=keeper.tick)
         notes = keeper.end(ended)
     if summary:
         out = console(stderr=True)

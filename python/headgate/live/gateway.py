@@ -2,7 +2,7 @@
 
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Self
 
 from headgate import _core
@@ -12,6 +12,10 @@ from headgate.live.session import TICK
 
 STOPS = (signal.SIGINT, signal.SIGTERM)
 RELOADS = signal.SIGHUP
+
+
+#: Gets views of a running gateway.
+Watch = Callable[[dict[str, Any]], object]
 
 
 class GatewayError(HeadgateError):
@@ -59,9 +63,9 @@ def run(
     gateway: _core.Gateway,
     signals: BlockedSignals,
     reload: Callable[[], object],
-    watch: Callable[[dict[str, Any]], object] | None = None,
+    watches: Sequence[Watch] = (),
 ) -> GatewayRun:
-    """Waits for the gateway's end. SIGINT and SIGTERM stop it, SIGHUP calls `reload`; `watch` gets views of it."""
+    """Waits for the gateway's end. SIGINT and SIGTERM stop it, SIGHUP calls `reload`; `watches` get views of it."""
     begun = time.monotonic()
     failure: GatewayError | None = None
     try:
@@ -70,8 +74,9 @@ def run(
                 break
             if signal_number == RELOADS:
                 reload()
-            if watch is not None:
-                watch(gateway.view())
+            view = gateway.view()
+            for watch in watches:
+                watch(view)
     finally:
         seconds = time.monotonic() - begun
         try:

@@ -62,6 +62,7 @@ def gateway(
     from headgate.live import gateway as gateways
     from headgate.live import gateway_settings, summary
     from headgate.live.exporter import Exporter
+    from headgate.live.losses import LossWatch
     from headgate.live.view import screen
 
     given_options: dict[str, Any] = {**given, "in": in_, "out": out, "class": class_, "flow": flow}
@@ -87,8 +88,10 @@ def gateway(
             stack.enter_context(exporter.serve(opened.view))
         stack.enter_context(ViewSocket("gateway", " - ".join(settings.interfaces), opened.view))
         reload = gateways.reloading(opened, settings, None if config is None else load, report)
-        watch = stack.enter_context(screen()) if view else None
-        ended = gateways.run(opened, signals, reload, watch)
+        watches: list[gateways.Watch] = [LossWatch(report)]
+        if view:
+            watches.append(stack.enter_context(screen()))
+        ended = gateways.run(opened, signals, reload, watches)
     out_.print(summary.table(ended.view, ended.seconds, f"gateway, {ended.seconds:.1f} s"))
     for warning in summary.warnings(ended.view):
         report(f"note: {warning}")

@@ -61,12 +61,12 @@ def run(
     link: _core.Link,
     command: Sequence[str],
     server: Sequence[str] = (),
-    watch: Callable[[dict[str, Any]], object] | None = None,
+    watches: Sequence[Callable[[dict[str, Any]], object]] = (),
     tick: Callable[[], object] | None = None,
 ) -> CommandRun:
     """Runs `command` in the near host while `server` runs in the far host.
 
-    `watch` gets a view of the link every `TICK` seconds; `tick` is called as often.
+    `watches` get a view of the link every `TICK` seconds; `tick` is called as often.
     """
     try:
         if server:
@@ -75,7 +75,7 @@ def run(
             begun = time.monotonic()
             pid = _start(link.spawn, command)
             forward_to(pid)
-            code = _wait(link, pid, watch, tick)
+            code = _wait(link, pid, watches, tick)
             seconds = time.monotonic() - begun
     finally:
         try:
@@ -121,7 +121,7 @@ def _serve(link: _core.Link, server: Sequence[str]) -> None:
 def _wait(
     link: _core.Link,
     pid: int,
-    watch: Callable[[dict[str, Any]], object] | None,
+    watches: Sequence[Callable[[dict[str, Any]], object]],
     tick: Callable[[], object] | None,
 ) -> int:
     """Waits for the command `pid`; raises `LinkError` if the link fails before it ends."""
@@ -132,8 +132,9 @@ def _wait(
         while (code := link.poll()) is None:
             if not link.is_running:
                 raise LinkError("the link failed: a device was removed")
-            if watch is not None:
-                watch(link.view())
+            view = link.view()
+            for watch in watches:
+                watch(view)
             if tick is not None:
                 tick()
             ended.poll(TICK * 1000)

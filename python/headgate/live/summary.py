@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from headgate.live.directions import DIRECTIONS
+from headgate.live.losses import losses
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -60,19 +61,9 @@ def _ms(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
 
 
-#: The offloads that make a frame longer than the MTU, by ethtool's names.
-MERGED = (
-    " (merged by generic-receive-offload of the receiving interface, or by tcp- or generic-segmentation-offload of the"
-    " sender's)"
-)
-
-
-#: Packets lost or changed outside the link, by the counters of a direction.
+#: Packets changed outside the link, by the counters of a direction.
 NOTES = {
-    "no_slot": "{} packets were dropped: the link's packet memory was full",
-    "kernel_dropped": "the kernel dropped {} packets before the link saw them: its ring was full",
     "no_checksum": "{} packets arrived without a checksum; it was filled in",
-    "refused": "{} packets were refused by the receiving host",
 }
 
 
@@ -87,5 +78,4 @@ def _warnings(direction_view: Mapping[str, Any]) -> Iterator[str]:
         lasted = f"{direction_view['stalled_ms']:.0f} ms in total"
         yield f"the forwarding thread was late {often} ({lasted}): the CPU was busy"
     yield from (what.format(direction_view[name]) for name, what in NOTES.items() if direction_view[name])
-    for name, count in direction_view["discarded"]:
-        yield f"{count} frames were dropped: {name}" + (MERGED if name == "oversize" else "")
+    yield from (loss.sentence.format(loss.packets) for loss in losses(direction_view))
