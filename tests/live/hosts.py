@@ -84,6 +84,30 @@ def ask(address: str) -> None:
         print(connection.getsockname()[0], connection.recv(99).decode(), flush=True)
 
 
+def flood(count: str) -> None:
+    """Sends `count` numbered datagrams of 1000 bytes, 8000 a second. Three empty ones say that it has ended."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        begun = time.monotonic()
+        for number in range(int(count)):
+            sock.sendto(number.to_bytes(4) + bytes(996), (FAR, PORT))
+            time.sleep(max(0.0, begun + number / 8000 - time.monotonic()))
+        for _ in range(3):
+            time.sleep(0.2)
+            sock.sendto(b"", (FAR, PORT))
+
+
+def count() -> None:
+    """Prints the number of different datagrams of `flood`."""
+    seen = set()
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        # SO_RCVBUFFORCE: room for all of them.
+        sock.setsockopt(socket.SOL_SOCKET, 33, 1 << 27)
+        sock.bind((FAR, PORT))
+        while data := sock.recv(2048):
+            seen.add(data[:4])
+    print(len(seen))
+
+
 def drip(count: str, address: str, port: str) -> None:
     """Opens `count` connections, prints, and sends bytes of a request over each. Opens 100 a second for closed ones."""
     # The other clients of a real gateway have processors of their own.

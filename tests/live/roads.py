@@ -83,9 +83,9 @@ class GatewayNetwork:
         """Runs a role of hosts.py in the namespace and returns its output."""
         return self.run(where, sys.executable, HOSTS, *role)
 
-    def serve(self, *role: object) -> "subprocess.Popen[str]":
+    def serve(self, *role: object, **options: Any) -> "subprocess.Popen[str]":
         """Starts a role of hosts.py at the far host, and waits until it listens."""
-        serving = self.start(self.far, sys.executable, HOSTS, *role)
+        serving = self.start(self.far, sys.executable, HOSTS, *role, **options)
         # proc_pid_net(5): 0A is the state of a TCP socket that listens, 07 of a UDP socket without a peer.
         waiting = {"tcp": " 0A ", "udp": " 07 "}
         while not any(state in Path(f"/proc/{self.far}/net/{name}").read_text() for name, state in waiting.items()):

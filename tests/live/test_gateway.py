@@ -3,8 +3,10 @@
 import json
 import re
 import signal
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -203,6 +205,129 @@ def test_unsuitable_interfaces_are_refused_with_the_remedy(
     assert "Traceback" not in done.stderr
 
 
+def bridge_of(roads: GatewayNetwork, interface: str) -> str | None:
+    """The bridge to which an interface in the middle belongs."""
+    (found,) = json.loads(roads.ip(roads.middle, "-j", "link", "show", interface))
+    bridge: str | None = found.get("master")
+    return bridge
+
+
+def wait_for_bridge(roads: GatewayNetwork) -> None:
+    end = time.monotonic() + 20
+    while not (bridge_of(roads, "in") and bridge_of(roads, "out")):
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def exchanged(roads: GatewayNetwork) -> bool:
+    """Whether datagrams cross both ways."""
+    echo = roads.serve("echo")
+    try:
+        roads.host(roads.near, "ping", 3)
+    except subprocess.CalledProcessError:
+        return False
+    finally:
+        echo.kill()
+        echo.communicate()
+    return True
+
+
+def test_a_gateway_that_fails_open_leaves_a_bridge_and_the_next_one_takes_over(gateway: Callable[..., Gateway]):
+    with GatewayNetwork() as roads:
+        running = gateway("--rate", "10Mbit/s", "--fail", "open", where=roads)
+        assert exchanged(roads)
+        assert bridge_of(roads, "in") is None
+        running.process.kill()
+        running.process.communicate()
+        wait_for_bridge(roads)
+        assert exchanged(roads)
+        second = gateway("--rate", "10Mbit/s", "--fail", "open", where=roads)
+        assert "note: the bridge of an earlier gateway joined the interfaces; they are parted\n" in second.lines
+        assert bridge_of(roads, "in") is bridge_of(roads, "out") is None
+        assert exchanged(roads)
+        ended = second.end()
+        name = bridge_of(roads, "in")
+        assert f"in and out are joined by the bridge {name}; to part them: ip link del {name}" in ended
+        assert exchanged(roads)
+        roads.ip(roads.middle, "link", "del", str(name))
+        assert not exchanged(roads)
+
+
+def test_a_gateway_that_fails_closed_passes_nothing_afterwards(gateway: Callable[..., Gateway]):
+    with GatewayNetwork() as roads:
+        running = gateway("--rate", "10Mbit/s", where=roads)
+        assert exchanged(roads)
+        running.process.kill()
+        running.process.communicate()
+        assert not exchanged(roads)
+        assert bridge_of(roads, "in") is None
+
+
+def test_interfaces_that_were_never_joined_are_not_bridged(roads: GatewayNetwork):
+    roads.ip(roads.middle, "link", "add", "own", "type", "veth", "peer", "name", "other2")
+    roads.ip(roads.middle, "link", "set", "own", "up")
+    roads.ip(roads.middle, "address", "add", "192.0.2.9/24", "dev", "own")
+    words = roads.words(roads.middle, *GATEWAY, "--in", "in", "--out", "own", "--rate", "1Mbit/s", "--fail", "open")
+    done = subprocess.run(words, capture_output=True, text=True, timeout=30, check=False)
+    assert done.returncode == 2, done.stderr
+    assert "own has the address 192.0.2.9" in done.stderr
+    assert bridge_of(roads, "in") is bridge_of(roads, "own") is None
+
+
+def test_reloads_under_load_lose_no_packet(roads: GatewayNetwork, gateway: Callable[..., Gateway], tmp_path: Path):
+    config = tmp_path / "gateway.toml"
+    shapes = zip((200, 300, 250, 400), ("droptail", "fq_codel:ecn=on", "drr", "sfb"), strict=True)
+    settings = [f'rate = "{rate}Mbit/s"\nlimit = "20000p"\nqdisc = "{qdisc}"\n' for rate, qdisc in shapes]
+    config.write_text(settings[0])
+    running = gateway("--config", config)
+    receiving = roads.serve("count", stdout=subprocess.PIPE)
+    sending = roads.start(roads.near, sys.executable, HOSTS, "flood", 40_000, stdout=subprocess.PIPE)
+    try:
+        for number in range(12):
+            config.write_text(settings[number % len(settings)])
+            running.send_signal(signal.SIGHUP)
+            running.wait_for("reloaded")
+        assert sending.poll() is None, "the reloads did not happen under load"
+        assert sending.wait(timeout=60) == 0
+        output, _ = receiving.communicate(timeout=60)
+    finally:
+        for process in (sending, receiving):
+            process.kill()
+            process.communicate()
+    assert int(output) == 40_000
+    summary = running.end()
+    assert not re.search("(note|warning): .*(dropped|refused)", summary + "".join(running.lines)), summary
+
+
+def test_the_service_manager_is_told_of_start_life_reload_and_end(
+    gateway: Callable[..., Gateway], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    config = tmp_path / "gateway.toml"
+    config.write_text('rate = "1Mbit/s"\n')
+    told: list[str] = []
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(str(tmp_path / "notify"))
+        manager.settimeout(20)
+        monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
+
+        def wait_for(message: str) -> None:
+            while True:
+                told.append(manager.recv(4096).decode())
+                if told[-1].startswith(message):
+                    return
+
+        running = gateway("--config", config)
+        wait_for("READY=1")
+        for _ in range(2):
+            wait_for("WATCHDOG=1")
+        running.send_signal(signal.SIGHUP)
+        wait_for("RELOADING=1\nMONOTONIC_USEC=")
+        wait_for("READY=1")
+        running.end()
+        wait_for("STOPPING=1")
+    assert told[0] == "READY=1"
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [(("delete", "in"), "in is gone"), (("set", "out", "down"), "out is down")],
@@ -260,6 +385,10 @@ def test_classes_of_options_and_of_a_file_are_those_of_scenarios(tmp_path: Path)
         ({**BOTH, "rate": True}, "`rate`: expected a text, found True"),
         ({**BOTH, "rate": "1Mbit/s", "seed": "one"}, "`seed`: expected a whole number"),
         ({**BOTH, "rate": "1Mbit/s", "send": "xpd"}, "expected auto, packet, xdp, found 'xpd'; did you mean xdp?"),
+        (
+            {**BOTH, "rate": "1Mbit/s", "fail": "opne"},
+            "`fail`: expected closed, open, found 'opne'; did you mean open?",
+        ),
         ({**BOTH, "rate": "1Mbit/s", "class": ["voice:dscp"]}, "expected NAME:KEY=VALUE,KEY=VALUE, found 'dscp'"),
         ({**BOTH, "rate": "1Mbit/s", "class": ["voice:dcsp=ef"]}, "dcsp"),
         ({**BOTH, "rate": "1Mbit/s", "class": ["voice:label=tcp"]}, "real packets have none"),

@@ -7,11 +7,15 @@ from typing import Any, NamedTuple, Self
 
 from headgate import _core
 from headgate.errors import HeadgateError, UsageError
-from headgate.live.gateway_settings import GatewaySettings
+from headgate.live import notify
+from headgate.live.gateway_settings import FIXED, GatewaySettings
 from headgate.live.session import TICK
 
 STOPS = (signal.SIGINT, signal.SIGTERM)
 RELOADS = signal.SIGHUP
+
+#: Settings that the extension does not know.
+OURS = ("metrics", "fail")
 
 
 #: Gets views of a running gateway.
@@ -52,7 +56,7 @@ def open_gateway(settings: GatewaySettings) -> _core.Gateway:
     Raises `UsageError` for settings that cannot be used, `GatewayError` if it cannot be opened.
     """
     try:
-        return _core.Gateway(**{key: value for key, value in settings._asdict().items() if key != "metrics"})
+        return _core.Gateway(**{key: value for key, value in settings._asdict().items() if key not in OURS})
     except ValueError as error:
         raise UsageError(str(error)) from None
     except OSError as error:
@@ -73,11 +77,14 @@ def run(
             if not gateway.is_running:
                 break
             if signal_number == RELOADS:
+                notify.reloading()
                 reload()
+                notify.notify(READY=1)
             view = gateway.view()
             for watch in watches:
                 watch(view)
     finally:
+        notify.notify(STOPPING=1)
         seconds = time.monotonic() - begun
         try:
             view = gateway.stop()
@@ -105,9 +112,7 @@ def reloading(
         try:
             new = load()
             if new.fixed != fixed:
-                raise UsageError(
-                    "in, out, metrics, offloads-off, send and seed cannot change while the gateway runs: restart it"
-                )
+                raise UsageError(f"{', '.join(FIXED)} cannot change while the gateway runs: restart it")
             gateway.refit(new.forward, new.reverse, overheads=new.overheads)
         except (UsageError, ValueError) as error:
             report(f"error: {error}\nthe settings are unchanged")

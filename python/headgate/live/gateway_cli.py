@@ -48,6 +48,12 @@ def gateway(
     seed: Annotated[
         int | None, typer.Option(min=0, metavar="N", help="The seed of all random numbers (default 1).")
     ] = None,
+    fail: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOW", help="When the gateway ends: closed (default), or open: a kernel bridge passes packets."
+        ),
+    ] = None,
     view: Annotated[bool, typer.Option("--view", help="Show the gateway in the terminal.")] = False,
 ) -> None:
     """Forward packets between two interfaces (Linux).
@@ -59,14 +65,14 @@ def gateway(
     --out, --reverse-rate back. A direction without a rate forwards packets without delay.
     """
     from headgate.execution.top_socket import ViewSocket
+    from headgate.live import fail_open, gateway_settings, notify, summary
     from headgate.live import gateway as gateways
-    from headgate.live import gateway_settings, summary
     from headgate.live.exporter import Exporter
     from headgate.live.losses import LossWatch
     from headgate.live.view import screen
 
     given_options: dict[str, Any] = {**given, "in": in_, "out": out, "class": class_, "flow": flow}
-    given_options |= {"metrics": metrics, "offloads-off": offloads_off, "send": send, "seed": seed}
+    given_options |= {"metrics": metrics, "offloads-off": offloads_off, "send": send, "seed": seed, "fail": fail}
 
     def load() -> gateway_settings.GatewaySettings:
         return gateway_settings.load(given_options, config)
@@ -79,16 +85,19 @@ def gateway(
     with ExitStack() as stack:
         signals = stack.enter_context(gateways.BlockedSignals())
         settings = load()
+        forwards = stack.enter_context(fail_open.prepared(settings.fail, settings.interfaces, report))
         exporter = None if settings.metrics is None else Exporter(settings.metrics)
         opened = gateways.open_gateway(settings)
+        forwards()
         for note in opened.notes:
             report(f"note: {note}")
         report(f"forwarding between {' and '.join(settings.interfaces)}")
         if exporter is not None:
             stack.enter_context(exporter.serve(opened.view))
         stack.enter_context(ViewSocket("gateway", " - ".join(settings.interfaces), opened.view))
+        notify.notify(READY=1)
         reload = gateways.reloading(opened, settings, None if config is None else load, report)
-        watches: list[gateways.Watch] = [LossWatch(report)]
+        watches: list[gateways.Watch] = [LossWatch(report), notify.Heartbeat()]
         if view:
             watches.append(stack.enter_context(screen()))
         ended = gateways.run(opened, signals, reload, watches)

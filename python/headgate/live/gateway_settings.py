@@ -18,10 +18,13 @@ UNSHAPED = "100Gbit/s"
 NEED_A_RATE = ("schedule", "schedule-period", "limit", "qdisc", "overhead")
 
 #: Keys that cannot change while the gateway runs, with the type of their values.
-FIXED = {"in": str, "out": str, "metrics": str, "offloads-off": bool, "send": str, "seed": int}
+FIXED = {"in": str, "out": str, "metrics": str, "offloads-off": bool, "send": str, "seed": int, "fail": str}
 
 #: Ways to send frames.
 SEND_MODES = ("auto", "packet", "xdp")
+
+#: What happens to packets when the gateway has ended.
+FAIL_MODES = ("closed", "open")
 
 #: The keys of a file, which are named like the options: each of their names, with the key that it stands for.
 NAMES = {key: key for key in (*FIXED, "flow", "class")} | names("") | names("forward") | names("reverse")
@@ -38,11 +41,12 @@ class GatewaySettings(NamedTuple):
     offloads_off: bool
     send: str
     seed: int
+    fail: str
 
     @property
     def fixed(self) -> tuple[object, ...]:
         """The settings that cannot change while the gateway runs."""
-        return (self.interfaces, self.metrics, self.offloads_off, self.send, self.seed)
+        return (self.interfaces, self.metrics, self.offloads_off, self.send, self.seed, self.fail)
 
 
 def load(options_given: Mapping[str, Any], config: Path | None) -> GatewaySettings:
@@ -92,10 +96,8 @@ def settings(options_given: Mapping[str, Any]) -> GatewaySettings:
         raise UsageError(
             "the rate is missing: give --rate, as in --rate 100Mbit/s, or --forward-rate or --reverse-rate"
         )
-    if (send := options_given.get("send", "auto")) not in SEND_MODES:
-        near = _core.nearest(send, SEND_MODES)
-        guess = f"; did you mean {near}?" if near else ""
-        raise UsageError(f"`send`: expected {', '.join(SEND_MODES)}, found {send!r}{guess}")
+    send = one_of("send", SEND_MODES, options_given.get("send", SEND_MODES[0]))
+    fail = one_of("fail", FAIL_MODES, options_given.get("fail", FAIL_MODES[0]))
     text = options.TEXT + classes(options_given.get("flow"), options_given.get("class", []))
     each = {direction: of_direction(direction, given) for direction in DIRECTIONS}
     forward, reverse = (options.scenario(direction, each[direction], text) for direction in DIRECTIONS)
@@ -103,10 +105,21 @@ def settings(options_given: Mapping[str, Any]) -> GatewaySettings:
     fixed = (
         options_given.get("metrics"),
         options_given.get("offloads-off", False),
-        options_given.get("send", "auto"),
+        send,
         options_given.get("seed", 1),
+        fail,
     )
     return GatewaySettings((options_given["in"], options_given["out"]), forward, reverse, overheads, *fixed)
+
+
+def one_of(key: str, words: Sequence[str], word: str) -> str:
+    """`word`, which must be one of `words`."""
+    if word in words:
+        return word
+    near = _core.nearest(word, words)
+    raise UsageError(
+        f"`{key}`: expected {', '.join(words)}, found {word!r}" + (f"; did you mean {near}?" if near else "")
+    )
 
 
 _NAMES = {str: "a text", bool: "true or false", int: "a whole number"}
