@@ -4,6 +4,7 @@
 //! - Without arguments, the bench prints the figures, then the history of the golden file.
 //! - With `--check` it fails if a figure rose by more than 2 %, or misses by more than half. The test `instructions` calls it so.
 //! - With `BLESS=1` in the environment it writes the golden file. The commit then says what the rise pays for.
+//! - With `profile NAME` it shows in which source files a run spends its instructions.
 //! - Other arguments are parts of the names of runs, which alone are counted.
 //!
 //! A figure is the difference of two runs that differ only by their duration, divided by the packets that the bottleneck
@@ -11,6 +12,7 @@
 //! the rows of a short run, as in a sweep.
 
 mod fixed_runs;
+mod profile;
 
 use std::fmt::Write;
 use std::path::Path;
@@ -36,6 +38,8 @@ const COLUMNS: [(&str, usize, usize, f64, f64); 5] = [
     ("bytes/flow", 11, 0, 1.02, 1.0),
 ];
 
+const NO_PROFILE: &str = "/dev/null";
+
 type Figures = [f64; COLUMNS.len()];
 
 fn main() {
@@ -50,6 +54,11 @@ fn main() {
         || Command::new("valgrind").arg("--version").output().is_err()
     {
         return println!("skipped: instructions are counted by valgrind on x86-64 Linux, which is not installed");
+    }
+    if let [profile, name] = words.as_slice()
+        && profile == "profile"
+    {
+        return profile::print(name);
     }
     let check = words.iter().any(|word| word == "--check");
     let names: Vec<&String> = words.iter().filter(|word| !word.starts_with('-')).collect();
@@ -101,8 +110,8 @@ fn count_all(runs: &[FixedRun]) -> Vec<(&'static str, Figures)> {
 
 /// The figures of one run, each by packet.
 fn figures(run: &FixedRun) -> Figures {
-    let (long, short) =
-        (callgrind(run.name, true), if run.from_start { Counted::default() } else { callgrind(run.name, false) });
+    let short = if run.from_start { Counted::default() } else { callgrind(run.name, false, NO_PROFILE) };
+    let long = callgrind(run.name, true, NO_PROFILE);
     let packets = (long.totals.packets - short.totals.packets) as f64;
     let each = |long: u64, short: u64| (long - short) as f64 / packets;
     [
@@ -122,11 +131,12 @@ struct Counted {
     totals: Totals,
 }
 
-/// Runs this program under callgrind. The environment is empty: its size would move the stack.
-fn callgrind(name: &str, long: bool) -> Counted {
+/// Runs this program under callgrind, which writes its profile into `profile`. The environment is empty: its size would
+/// move the stack.
+fn callgrind(name: &str, long: bool, profile: &str) -> Counted {
     let program = std::env::current_exe().expect("a running program has a path");
     let mut command = Command::new("valgrind");
-    command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).args(CACHES).arg(program);
+    command.args(["--tool=callgrind", &format!("--callgrind-out-file={profile}")]).args(CACHES).arg(program);
     command.args(["count", name, if long { "long" } else { "short" }]);
     let path = std::env::var_os("PATH").unwrap_or_default();
     let done = command.env_clear().env("PATH", path).output().unwrap_or_else(|error| panic!("valgrind: {error}"));
