@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 CARGO ?= cargo
+PREFIX ?= build/aqm
 
 # Cargo and maturin build PyO3 against the same interpreter, whatever else is active in the shell.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
@@ -13,7 +14,7 @@ unexport CONDA_PREFIX
 RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name Cargo.toml -o -path '*/src/*.rs')
 
 .DEFAULT_GOAL := help
-.PHONY: help outputs demo demo-live test lint bench bench-peers bench-scale bless docs site papers peers packetdrill figures clean rust
+.PHONY: help outputs demo demo-live test lint bench bench-peers bench-scale bless capi docs site papers peers packetdrill figures clean rust
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -81,6 +82,15 @@ bench-scale: $(VENV)/.extension ## a million flows, 100 Gbit/s, a thousand links
 packetdrill: rust ## replay the scripts of Linux's sender in CHECKOUT=... (google/packetdrill), and write their outcomes
 	@test -n "$(CHECKOUT)" || { echo "make packetdrill CHECKOUT=... needs a checkout of github.com/google/packetdrill" >&2; exit 1; }
 	BLESS=1 PACKETDRILL="$(abspath $(CHECKOUT))" $(CARGO) test -p headgate-sim --locked --test packetdrill
+
+capi: | rust ## build the disciplines' library for C, and install it with header and pkg-config file below PREFIX (build/aqm)
+	$(CARGO) build --release --locked -p headgate-capi
+	install -d $(PREFIX)/lib/pkgconfig $(PREFIX)/include
+	install -m 644 target/release/libaqm.a $(PREFIX)/lib
+	install -m 755 target/release/libaqm.so $(PREFIX)/lib
+	install -m 644 crates/capi/include/aqm.h $(PREFIX)/include
+	sed -e 's|@PREFIX@|$(abspath $(PREFIX))|' -e "s|@VERSION@|$$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)|" \
+		crates/capi/aqm.pc.in > $(PREFIX)/lib/pkgconfig/aqm.pc
 
 outputs: $(VENV)/.extension ## write the printed results and the overview figure of README.md and the tutorial
 	$(BIN)/python docs/outputs.py

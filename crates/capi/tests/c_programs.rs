@@ -1,0 +1,119 @@
+//! Programs in C against the library: plain, under valgrind, and with the address sanitizer, by each compiler that is here.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use headgate_core::registry::ENTRIES;
+
+const HOME: &str = env!("CARGO_MANIFEST_DIR");
+
+/// The static library of this build, which cargo puts beside the tests.
+fn library() -> PathBuf {
+    std::env::current_exe().expect("a running test has a path").with_file_name("libaqm.a")
+}
+
+fn exists(program: &str) -> bool {
+    Command::new(program).arg("--version").output().is_ok_and(|done| done.status.success())
+}
+
+/// Compiles a C or C++ program of this crate with warnings as errors; returns its path.
+fn compiled(compiler: &str, source: &str, more: &[&str]) -> PathBuf {
+    let file = Path::new(source).file_stem().expect("a source has a name").to_string_lossy().into_owned();
+    let name = format!("{file}-{compiler}-{}", more.concat().replace(|letter: char| !letter.is_alphanumeric(), ""));
+    let standard = if source.ends_with("cpp") { "-std=c++14" } else { "-std=c11" };
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let done = Command::new(compiler)
+        .args([standard, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-g", "-O1"])
+        .args(more)
+        .arg(Path::new(HOME).join(source))
+        .arg(format!("-I{HOME}/include"))
+        .arg(library())
+        .args(["-lpthread", "-ldl", "-lm", "-o"])
+        .arg(&program)
+        .output()
+        .unwrap_or_else(|error| panic!("{compiler}: {error}"));
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    program
+}
+
+fn runs(command: &mut Command) -> String {
+    let done = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let told = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "{command:?}: {}\n{told}", done.status);
+    String::from_utf8_lossy(&done.stdout).into_owned()
+}
+
+fn compilers() -> Vec<&'static str> {
+    ["gcc", "clang"].into_iter().filter(|name| exists(name)).collect()
+}
+
+fn disciplines() -> Vec<&'static str> {
+    ENTRIES.iter().map(|entry| entry.name).collect()
+}
+
+#[test]
+fn calls_obey_their_laws_with_every_discipline() {
+    for compiler in compilers() {
+        runs(Command::new(compiled(compiler, "tests/c/laws.c", &[])).arg("20000").args(disciplines()));
+    }
+}
+
+#[test]
+fn the_address_sanitizer_finds_nothing() {
+    for compiler in compilers() {
+        let program = compiled(compiler, "tests/c/laws.c", &["-fsanitize=address,undefined"]);
+        runs(Command::new(program).arg("5000").args(disciplines()));
+    }
+}
+
+#[test]
+fn valgrind_finds_nothing() {
+    if compilers().is_empty() || !exists("valgrind") {
+        return println!("skipped: it needs a C compiler and valgrind");
+    }
+    let program = compiled(compilers()[0], "tests/c/laws.c", &["-O2"]);
+    let mut command = Command::new("valgrind");
+    command.args([
+        "--quiet",
+        "--error-exitcode=9",
+        "--leak-check=full",
+        "--show-leak-kinds=definite,indirect,possible",
+    ]);
+    runs(command.arg(program).arg("2000").args(["faba", "red", "fq_codel", "sfb"]));
+}
+
+#[test]
+fn the_example_drops_packets_of_the_flow_that_sends_too_much() {
+    let Some(compiler) = compilers().first().copied() else { return println!("skipped: it needs a C compiler") };
+    let told = runs(&mut Command::new(compiled(compiler, "examples/queue.c", &[])));
+    let drops: Vec<u64> = told.lines().filter_map(|line| line.split_whitespace().nth(2)?.parse().ok()).collect();
+    assert_eq!(drops.len(), 10, "{told}");
+    assert!(drops[9] > 100 * drops[..9].iter().max().expect("nine flows").max(&1), "{told}");
+}
+
+#[test]
+fn the_example_in_cpp_turns_mistakes_into_exceptions() {
+    let Some(compiler) = ["g++", "clang++"].into_iter().find(|name| exists(name)) else {
+        return println!("skipped: it needs a C++ compiler");
+    };
+    let told = runs(&mut Command::new(compiled(compiler, "examples/queue.cpp", &[])));
+    let drops: u64 = told.split(' ').next().and_then(|word| word.parse().ok()).expect("it begins with a number");
+    assert!((3000..3500).contains(&drops), "a third of the packets is too much: {told}");
+    assert!(told.contains("rde") && told.contains("red"), "the message names what was meant: {told}");
+}
+
+#[test]
+fn the_example_in_go_takes_turns() {
+    if Command::new("go").arg("version").output().is_err() || !exists("gcc") {
+        return println!("skipped: it needs go and gcc");
+    }
+    let told = runs(
+        Command::new("go")
+            .args(["run", "examples/queue.go"])
+            .current_dir(HOME)
+            .env("CGO_ENABLED", "1")
+            .env("CGO_CFLAGS", format!("-I{HOME}/include"))
+            .env("CGO_LDFLAGS", format!("{} -lm -ldl -lpthread", library().display())),
+    );
+    assert_eq!(told.lines().collect::<Vec<_>>(), ["flow 0", "flow 1", "flow 0", "flow 0"]);
+}
