@@ -81,4 +81,32 @@ NS3 = (
     _ns3("cobalt-ecn", discipline=q.cobalt(200, ecn=True), flows=(SACK,), ecn=True),
 )
 
-CASES = (*NS2, *NS3)
+#: The FABA paper's section 5.3: nine flows beside one that does not respond.
+NINE = Flows("tcp", 9, (32.0,))
+FLOOD = Flows("udp", 1, (32.0,), kind="udp", rate=5e6, jitter=0.1)
+PROTECTING = (
+    "droptail",
+    "red:minth=25%,maxth=50%,maxp=0.02",
+    "fred",
+    "choke:minth=25%,maxth=50%,maxp=0.02",
+    "blue",
+    "sfb",
+    "faba",
+    "sfed",
+    "red_pd",
+    "breathe",
+)
+
+
+def _in_ns3(text: str) -> Case:
+    """The same discipline in both simulators: what differs is the rest of them."""
+    name = text.partition(":")[0]
+    limited = f"{text}{',' if ':' in text else ':'}limit=780p"
+    return _ns3(
+        f"in-ns3-{name}", discipline=q.aqm(limited, packet=512), flows=(NINE, FLOOD), packet=512, delay=14.0, limit=780
+    )
+
+
+IN_NS3 = tuple(map(_in_ns3, PROTECTING))
+
+CASES = (*NS2, *NS3, *IN_NS3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from peers.declare import Discipline, Settings
+from peers.ns3 import QUEUE_DISC
 
 
 def here(name: str, **settings: object) -> str:
@@ -121,3 +122,9 @@ def cobalt(limit: int, *, ecn: bool = False) -> Discipline:
     """COBALT of ns-3."""
     settings: Settings = (("MaxSize", f"{limit}p"), ("UseEcn", ecn))
     return Discipline(here("cobalt", preset="ns3", limit=f"{limit}p", ecn=ecn), "ns3::CobaltQueueDisc", settings)
+
+
+def aqm(text: str, *, packet: int) -> Discipline:
+    """One of Headgate's own disciplines, which ns-3 runs in our queue disc."""
+    settings: Settings = (("Discipline", text), ("MeanPktSize", packet), ("LinkBandwidth", "10Mbps"))
+    return Discipline(text, QUEUE_DISC, settings)

@@ -176,6 +176,7 @@ class Run
         Config::SetDefault("ns3::TcpL4Protocol::SocketType", StringValue("Reno"));
         Config::SetDefault("ns3::TcpL4Protocol::RecoveryType", StringValue(options.at("recovery")));
         Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(false));
+        Config::SetDefault("ns3::TcpSocketBase::Sack", StringValue(options.at("sack")));
         Config::SetDefault("ns3::TcpSocketBase::UseEcn", StringValue(options.at("ecn")));
         Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(number(options, "segment")));
         const UintegerValue window(number(options, "segment") * number(options, "window"));

@@ -1,15 +1,23 @@
-"""ns-3: the program `ns3.cc`, and its arguments from a case."""
+"""ns-3: the program `ns3.cc` with our queue disc for ns-3, and its arguments from a case."""
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+from peers.build import extension
 from peers.declare import Case, Flows, as_arguments
 
+ROOT = Path(__file__).parents[1]
 SOURCE = Path(__file__).with_name("ns3.cc")
+#: The queue disc with which ns-3 runs Headgate's disciplines.
+MODULE = ROOT / "contrib/ns3/headgate/model/headgate-queue-disc.cc"
+QUEUE_DISC = "ns3::HeadgateQueueDisc"
 #: A header of Debian's libns3-dev.
 HEADER = Path("/usr/include/ns3/core-module.h")
 LIBRARIES = ("applications", "internet", "point-to-point", "traffic-control", "network", "core")
@@ -21,12 +29,19 @@ def missing() -> str | None:
         return "no C++ compiler: install Debian's package g++"
     if not HEADER.is_file():
         return "ns-3 is missing: install Debian's package libns3-dev"
+    if not shutil.which("cargo"):
+        return "Rust is missing: our queue disc for ns-3 needs it"
     return None
+
+
+def source() -> str:
+    """The text of the program."""
+    return "".join(each.read_text() for each in (SOURCE, MODULE, MODULE.with_suffix(".h")))
 
 
 def program(out: Path) -> Path:
     """The path of the compiled program; its name has the hash of the source."""
-    return out / f"ns3-{sha256(SOURCE.read_bytes()).hexdigest()[:8]}"
+    return out / f"ns3-{sha256((source() + extension()).encode()).hexdigest()[:8]}"
 
 
 def build(out: Path) -> None:
@@ -35,9 +50,29 @@ def build(out: Path) -> None:
     if not target.is_file():
         out.mkdir(parents=True, exist_ok=True)
         unfinished = target.with_suffix(".part")
-        command = ["g++", "-O2", "-std=c++17", str(SOURCE), "-o", str(unfinished)]
-        subprocess.run([*command, *(f"-lns3-{name}" for name in LIBRARIES)], check=True)  # noqa: S603
+        compile_program([SOURCE], unfinished)
         unfinished.rename(target)
+
+
+def compile_program(sources: Sequence[Path], program: Path, library: Path | None = None) -> None:
+    """Compiles a program of ns-3 with our queue disc and its library."""
+    with TemporaryDirectory() as folder:
+        # A tree of ns-3 has the headers of all modules in one folder.
+        headers = Path(folder, "ns3")
+        headers.mkdir()
+        header = MODULE.with_suffix(".h")
+        (headers / header.name).symlink_to(header)
+        command = ["g++", "-O2", "-std=c++17", f"-I{folder}", f"-I{ROOT / 'crates/capi/include'}"]
+        command += map(str, [*sources, MODULE, "-o", program])
+        command += [*(f"-lns3-{name}" for name in LIBRARIES), str(library or _library()), "-lpthread", "-ldl", "-lm"]
+        subprocess.run(command, check=True)  # noqa: S603
+
+
+def _library() -> Path:
+    """Our disciplines as a static library, up to date."""
+    command = ["cargo", "build", "--quiet", "--release", "--locked", "-p", "headgate-capi"]
+    subprocess.run(command, check=True, cwd=ROOT)  # noqa: S603
+    return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/libaqm.a"
 
 
 def arguments(case: Case, seed: int) -> list[str]:
@@ -52,6 +87,7 @@ def arguments(case: Case, seed: int) -> list[str]:
         "settings": settings,
         # RFC 6675. TcpPrrRecovery is an older PRR (RFC 6937), and lets a mark halve the window over a round trip.
         "recovery": "ns3::TcpClassicRecovery",
+        "sack": str(any(flows.recovery == "sack" for flows in case.flows)).lower(),
         "ecn": "On" if case.ecn else "Off",
         "segment": case.packet - case.header,
         "window": case.window,

@@ -10,15 +10,14 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
 import headgate
-from headgate import _core
 from peers import here, ns2, ns3
+from peers.build import extension
 from peers.declare import Case
 
 #: Counts and rates of one run, as every simulator prints them; `cpu_s` is processor time.
@@ -62,13 +61,7 @@ def _source(side: str) -> str:
     """The text of the program that runs a peer; for Headgate, the hash of its extension."""
     if side == "here":
         return extension()
-    return {"ns2": ns2.SCRIPT, "ns3": ns3.SOURCE}[side].read_text()
-
-
-@cache
-def extension() -> str:
-    """A hash of Headgate's compiled part: another build may give other results."""
-    return sha256(Path(_core.__file__).read_bytes()).hexdigest()
+    return ns2.SCRIPT.read_text() if side == "ns2" else ns3.source() + extension()
 
 
 def tasks(cases: Iterable[Case], seeds: Sequence[int], program: Path) -> list[Task]:
