@@ -44,7 +44,11 @@ def counterpart(qdisc: str, scenario: Scenario) -> TcCommand:
     spec = QdiscSpec.of(qdisc)
     command = tc.command(spec, scenario)
     if command is None:
-        name = spec.discipline.name
-        why = _WHY.get(name, f"Linux has no {name}")
-        raise UsageError(f"{qdisc} cannot run in the kernel: {why}. The nearest that can is {NEAREST[name]}")
+        raise UsageError(missing(qdisc, spec.discipline.name, "cannot run in the kernel"))
     return command
+
+
+def missing(qdisc: str, name: str, what: str, why: str = "") -> str:
+    """The sentence that a discipline has no counterpart: `what` follows its text, `why` is a reason other than ours."""
+    why = why or _WHY.get(name, f"Linux has no {name}")
+    return f"{qdisc} {what}: {why}. The nearest that can is {NEAREST[name]}"

@@ -210,16 +210,19 @@ KINDS: dict[str, TcQdisc] = {
 
 def command(spec: QdiscSpec, scenario: Scenario) -> TcCommand | None:
     """The command for a discipline on the bottleneck of a scenario; None if Linux has no such discipline."""
-    kind = KINDS.get(spec.discipline.name)
-    if kind is None:
-        return None
-    link = link_of(scenario)
+    return command_on(spec, link_of(scenario)) if spec.discipline.name in KINDS else None
+
+
+def command_on(spec: QdiscSpec, link: TcLink) -> TcCommand:
+    """The command for a discipline of `KINDS` on a link."""
+    kind = KINDS[spec.discipline.name]
     if spec.discipline.name == "droptail":
         return _fifo(spec.settings.get("limit", link.limit))
     words = dict(kind.words(spec, link))
     more, notes = kind.also(spec, link) if kind.also is not None else ([], [])
     line = " ".join([kind.kind, *filter(None, words.values()), *more])
-    return TcCommand(tuple(line.split()), (*kind.notes, *notes, *_notes_on_uncovered(spec, {*words, *kind.covered})))
+    left = _notes_on_uncovered(spec, {*words, *kind.covered})
+    return TcCommand(tuple(line.split()), (*kind.notes, *notes, *left, *_notes_on_automatic(spec, words)))
 
 
 def _fifo(limit: str) -> TcCommand:
@@ -244,6 +247,15 @@ def _notes_on_uncovered(spec: QdiscSpec, covered: Container[str]) -> list[str]:
         for each in others
         if (value := spec.value(each.name)) != each.default
     ]
+
+
+def _notes_on_automatic(spec: QdiscSpec, words: Mapping[str, str]) -> list[str]:
+    """Notes on values `auto` that are left out, where the kernel has a value of its own."""
+    if all(preset.name != "linux" for preset in spec.discipline.presets):
+        return []
+    linux = dict(spec.discipline.values("linux"))
+    own = {name: linux[name] for name, text in words.items() if not text and spec.value(name) == "auto"}
+    return [f"tc has no {name}=auto: the kernel's is {value}" for name, value in own.items() if value != "auto"]
 
 
 def link_of(scenario: Scenario) -> TcLink:

@@ -18,6 +18,12 @@ def burst_for(wq: float, minth: float) -> tuple[int, float]:
     return _first_burst(log, minth), 2.0**-log
 
 
+def weight_of(burst: int, minth: float) -> float | None:
+    """The weight that tc derives from a burst; None if it finds none. `minth` and burst are in packets."""
+    weights = (2.0**-log for log in range(1, 32))
+    return next((weight for weight in weights if _fits(burst, weight, minth)), None)
+
+
 def _first_burst(log: int, least: float) -> int:
     """The least burst for which tc chooses W = `log`."""
     low = max(1, math.ceil(least))
