@@ -118,6 +118,20 @@ def test_without_a_difference_the_verdict_says_how_many_seeds_would_show_one():
     assert text.endswith(". About 9 would show one (misallocated goodput, FABA and RED)")
 
 
+def test_no_discipline_is_best_if_only_others_are_shown_to_differ():
+    # FABA has the least mean, but its seeds differ much: it is not shown to be better than any other.
+    varying = estimate([0.1e6, 1.0e6, 3.1e6])
+    ranking = [
+        two_classes("FABA", 8.3e6, 1.1e6, misallocated=varying),
+        two_classes("SFB", 7.3e6, 2e6, misallocated=estimate([1.99e6, 2.0e6, 2.01e6])),
+        two_classes("DropTail", 4.6e6, 4.88e6, misallocated=estimate([2.99e6, 3.0e6, 3.01e6])),
+    ]
+    assert sentence(ranking, RATE) == (
+        "No best discipline shown with 3 seeds: the unresponsive flow takes 1.10 Mbit/s with FABA, 4.88 with DropTail "
+        "(fair share 0.930)"
+    )
+
+
 def test_one_seed_names_no_best():
     ranking = [
         two_classes("FABA", 8.3e6, 1.1e6, misallocated=estimate([0.3e6])),

@@ -49,10 +49,17 @@ class ComparedFindings(NamedTuple):
 
     @property
     def shown(self) -> Finding | None:
-        """The finding that is largest against its interval; None if the seeds show none that matters."""
-        sizes = {finding.name: self._size(finding) for finding in self.findings}
-        best = max(self.findings, key=lambda finding: sizes[finding.name], default=None)
-        return best if best is not None and sizes[best.name] > 0 else None
+        """The finding that is largest against its interval; None if the seeds show none that matters.
+
+        In a finding, the first discipline is shown to be better than another one.
+        """
+        decided = [finding for finding in self.noticeable if len(self.leaders(finding)) < len(self.by(finding))]
+        return max(decided, key=self._size, default=None)
+
+    @property
+    def noticeable(self) -> list[Finding]:
+        """The findings in which a pair of disciplines is shown to differ noticeably."""
+        return [finding for finding in self.findings if self._size(finding) > 0]
 
     def _size(self, finding: Finding) -> float:
         """The largest sure difference over its scale; 0 if no pair is shown to differ noticeably."""

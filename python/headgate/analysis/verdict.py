@@ -61,6 +61,8 @@ def _none_shown(comparison: ComparedFindings, rate_bps: float, link: str) -> str
     """That no noticeable difference is shown, the numbers, and the seeds that would show one."""
     described = _described(comparison, rate_bps, link)
     described = described[0].lower() + described[1:] if described.startswith(("The ", "On ")) else described
+    if comparison.noticeable:
+        return f"No best discipline shown with {comparison.seeds} seeds: {described}"
     if any(pair.shown for pair in comparison.pairs.all):
         return f"The disciplines do not differ noticeably: {described}"
     return f"No difference shown with {comparison.seeds} seeds: {described}{more_seeds(comparison)}"
