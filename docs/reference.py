@@ -2,12 +2,14 @@
 
 Places between markers are filled: `<!-- tables -->` and `<!-- over time -->` in tables.md, `<!-- measures: link -->`
 and `<!-- measures: flows -->` in json.md, `<!-- metrics -->` in metrics.md, `<!-- renamed -->` in glossary.md. In
-run-2.json the definitions `bottleneck` and `group` are written.
+run-2.json the definitions `bottleneck` and `group` are written. The terms of glossary.md go into glossary.json of the
+package, for reports.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,9 @@ REASONS = [name for name, _ in _core.reasons()]
 
 DOCS = Path(__file__).parent / "reference"
 SCHEMA = Path(__file__).parents[1] / "python/headgate/schema/run-2.json"
+
+#: The terms of the glossary as reports read them.
+TERMS = Path(__file__).parents[1] / "python/headgate/report/glossary.json"
 
 PARTS = {
     "min": "Least.",
@@ -50,6 +55,7 @@ def files() -> Iterator[tuple[Path, str]]:
     yield DOCS / "json.md", filled(page, "measures: flows", _measures(FLOWS))
     yield DOCS / "metrics.md", filled((DOCS / "metrics.md").read_text(), "metrics", _named(MEASURES))
     yield DOCS / "glossary.md", filled((DOCS / "glossary.md").read_text(), "renamed", _renamed())
+    yield TERMS, terms((DOCS / "glossary.md").read_text())
     yield SCHEMA, json.dumps(schema(json.loads(SCHEMA.read_text())), indent=2, ensure_ascii=False) + "\n"
 
 
@@ -61,6 +67,15 @@ def _renamed() -> str:
     for name, (column, words) in renamed.VALUES.items():
         rows += [(f"`{column}` in `{name}`", old, new) for old, new in words.items() if not old.startswith("gauge:")]
     return table(("where", "old name", "new name"), [(where, f"`{old}`", f"`{new}`") for where, old, new in rows])
+
+
+def terms(page: str) -> str:
+    """The terms between the markers of the glossary: the names of each, and its meaning without Markdown."""
+    listed = page.split("<!-- terms -->")[1].split("<!-- /terms -->")[0]
+    rows = re.findall(r"^\| (?!---|term )(.+?) \| (.+?) \|", listed, re.MULTILINE)
+    plain = ([re.sub(r"[`*]", "", cell) for cell in row] for row in rows)
+    entries = ({"names": names.split(", "), "meaning": meaning} for names, meaning in plain)
+    return "[\n" + ",\n".join(f"  {json.dumps(entry, ensure_ascii=False)}" for entry in entries) + "\n]\n"
 
 
 def unit(measure: Measure) -> str:

@@ -48,9 +48,13 @@ class Scenario:
         default_factory=lambda: [Group("tcp", "tcp", 9, None), Group("cbr", "udp", 1, 5e6, responsive=False)]
     )
 
+    prototypes: dict[str, type] = field(default_factory=dict)
+    inputs: dict[str, bytes] = field(default_factory=dict)
+
     def to_toml(self) -> str:
         """Enough to look like a scenario."""
-        return f'name = {json.dumps(self.name)}\nrate = "{self.rate_bps / 1e6:g}Mbit/s"\n'
+        link = f'[link]\nrate = "{self.rate_bps / 1e6:g}Mbit/s"\ndelay = "14ms"\nlimit = "780p"\nqdisc = "compared"\n'
+        return f"name = {json.dumps(self.name)}\n{link}"
 
 
 class Result:

@@ -150,9 +150,12 @@ def gauges(result: ResultTables, qdisc: str, points: int) -> dict[str, TimeSerie
     return {name: line for name, line in drawn.items() if line is not None}
 
 
-def delay(result: ResultTables, qdisc: str) -> Cdf | None:
-    """The distribution of the queueing delay at the bottleneck; None if no packet was sent."""
-    table = rows(bottleneck(result, ColumnArrays.of(result, "delays")), qdisc=qdisc, measure="queue_delay")
+def delay(result: ResultTables, qdisc: str, **of: str) -> Cdf | None:
+    """The distribution of the queueing delay at the bottleneck; None if no packet was sent.
+
+    `of` selects packets, as in `group="calls", kind="udp"`.
+    """
+    table = rows(bottleneck(result, ColumnArrays.of(result, "delays")), qdisc=qdisc, measure="queue_delay", **of)
     delays = histogram(table, "delay_ms")
     if not len(delays.values):
         return None

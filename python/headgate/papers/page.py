@@ -1,9 +1,6 @@
 """The HTML page of experiments: counts of verdicts, the claims of each paper, and figures with numbers."""
 
-import base64
-import hashlib
 from collections.abc import Mapping, Sequence
-from importlib import resources
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -13,6 +10,7 @@ from headgate.experiment import readings_show, show
 from headgate.experiment.record import ExperimentRecord
 from headgate.files import store
 from headgate.papers import catalogue
+from headgate.report import script as scripts
 from headgate.report.pages import render
 
 #: The CSS class of each verdict.
@@ -33,7 +31,7 @@ def write(
 def page(records: Sequence[ExperimentRecord], missing: Sequence[str], readings: StoredReadings | None = None) -> str:
     """The page as text."""
     documents = [record.document for record in records]
-    script = resources.files(__package__).joinpath("filter.js").read_text("utf-8")
+    script = scripts.text("headgate.papers", "filter.js")
     return render(
         "papers/page.html",
         version=_core.VERSION,
@@ -52,7 +50,7 @@ def page(records: Sequence[ExperimentRecord], missing: Sequence[str], readings: 
         readings_show=readings_show,
         script=script,
         # The content security policy of the page allows this script only.
-        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii"),
+        policy=scripts.allowed(script),
     )
 
 

@@ -32,5 +32,10 @@ def _cell(compared: ComparedFindings, finding: Finding, name: str, other: str) -
     if pair.test.half is None:
         return PageCell(style.MISSING)
     shown = style.estimated(pair.test.mean / finding.per_unit, pair.test.half / finding.per_unit)
-    p = "p < 0.001" if pair.p < 0.001 else f"p = {style.number(pair.p, 2)}"
+    p = p_text(pair.p)
     return PageCell(shown.mean, f"{shown.margin}; {p}" if shown.margin else f"0; {p}", pair.shown)
+
+
+def p_text(p: float) -> str:
+    """A p-value as text: `p = 0.012`, `p < 0.001`."""
+    return "p < 0.001" if p < 0.001 else f"p = {style.number(p, 2)}"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 from functools import cache
 from typing import TYPE_CHECKING
 
 from headgate import style
+from headgate.report.inline import inline
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -30,11 +30,6 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters.update(number=style.number, fixed=style.fixed, plain=style.plain, data_uri=_data_uri)
+    environment.filters.update(number=style.number, fixed=style.fixed, plain=style.plain, inline=inline)
     environment.globals["MISSING"] = style.MISSING
     return environment
-
-
-def _data_uri(svg: bytes) -> str:
-    """A picture as a data URI. As separate images, SVGs on one page do not share ids."""
-    return f"data:image/svg+xml;base64,{base64.b64encode(svg).decode('ascii')}"
