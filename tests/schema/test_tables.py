@@ -1,9 +1,16 @@
 """Tables have the columns that are stated where they are measured, with their types, units and meanings."""
 
+import pyarrow as pa
+
 import headgate
 from headgate import _core
 from headgate.analysis.metrics.catalogue import FLOWS, JAIN, LINK, MISALLOCATED
 from headgate.files import tables
+from headgate.results import Result
+from headgate.scenario import RunKey
+
+#: A word of a mebibyte. The text of 2048 rows with it exceeds the 2 GiB of an Arrow array.
+LONG = "x" * (1 << 20)
 
 
 def test_every_table_has_the_columns_that_are_stated(in_memory: headgate.Result):
@@ -39,3 +46,32 @@ def test_keys_and_names_of_measures_are_theirs_alone():
     assert len(link) == len(set(link))
     names = {measure.name: measure.key for measure in (*FLOWS, JAIN, MISALLOCATED, *LINK) if measure.name}
     assert len(set(names.values())) == len(names)
+
+
+def table_of(words: list[str], numbers: list[int | None]) -> pa.Table:
+    """A table whose column `qdisc` has these words, by their numbers, and whose column `seed` counts from 0."""
+    column = pa.DictionaryArray.from_arrays(pa.array(numbers, pa.int32()), pa.array(words, pa.string()))
+    return pa.table({"qdisc": column, "seed": pa.array(range(len(numbers)), pa.uint64())})
+
+
+def test_words_are_numbered_by_their_first_appearance_in_all_parts():
+    parts = [table_of(["unused", "red", "faba"], [2, None, 2]), table_of(["red", "blue"], [1, 0, None])]
+    column = tables.concat([*parts, table_of([], [])]).column("qdisc").combine_chunks()
+    assert column.to_pylist() == ["faba", None, "faba", "blue", "red", None]
+    assert column.dictionary.to_pylist() == ["faba", "blue", "red"]
+    assert column.type == tables.TEXT
+
+
+def test_a_table_may_have_more_text_than_an_arrow_array_holds():
+    whole = tables.concat([table_of([LONG, "red"], [0] * 1050), table_of(["red", LONG], [1] * 1050 + [0])])
+    assert len(whole) == 2101
+    assert set(whole.column("qdisc").combine_chunks().indices[:2100].to_pylist()) == {0}
+    assert whole.column("qdisc")[2100].as_py() == "red"
+
+
+def test_a_run_is_found_in_a_table_with_more_text_than_an_arrow_array_holds(in_memory: headgate.Result):
+    whole = tables.concat([table_of([LONG, "red"], [0] * 2099 + [1, None])])
+    result = Result(in_memory.scenario, {}, [], {"flows": whole})
+    assert result.run("flows", RunKey(1, "red", 2099)).num_rows == 1
+    assert result.run("flows", RunKey(1, "red", 2098)).num_rows == 0
+    assert result.run("flows", RunKey(2, "blue", 2100)).num_rows == 0

@@ -10,7 +10,7 @@ from typing import Any, Self
 import pyarrow as pa
 
 from headgate.errors import ResultError
-from headgate.files import renamed, store, tables
+from headgate.files import renamed, store, tables, words
 from headgate.scenario import RunKey, RunWorld, Scenario
 from headgate.scenario.inputs import files_in
 
@@ -89,7 +89,7 @@ class ResultTables:
         import pyarrow.compute as pc
 
         whole = getattr(self, name)
-        return whole.filter(pc.and_(pc.equal(whole["qdisc"], run.qdisc), pc.equal(whole["seed"], run.seed)))
+        return whole.filter(pc.and_(words.equal(whole["qdisc"], run.qdisc), pc.equal(whole["seed"], run.seed)))
 
     def point(self, name: str, point: RunKey) -> pa.Table:
         """The name of `run` before 0.2. It works for one more release."""

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from headgate import _core
-from headgate.files import damage
+from headgate.files import damage, words
 
 TEXT = pa.dictionary(pa.int32(), pa.string())
 
@@ -72,13 +72,11 @@ def concat(parts: Iterable[pa.Table]) -> pa.Table:
     Words are numbered by their first appearance in the whole table, not by the dictionaries of the parts. So the bytes
     written are the same for parts that were just run and for parts that were read from files.
     """
-    import pyarrow.compute as pc  # loads slowly: reading a result does without it
-
-    whole = join(parts).combine_chunks()
+    whole = join(parts)
     for index, field in enumerate(whole.schema):
         if pa.types.is_dictionary(field.type):
-            words = pc.dictionary_encode(whole.column(index).cast(pa.string())).cast(TEXT)
-            whole = whole.set_column(index, pa.field(field.name, TEXT, field.nullable), words)
+            numbered = words.renumbered(whole.column(index))
+            whole = whole.set_column(index, pa.field(field.name, TEXT, field.nullable), numbered)
     return whole.combine_chunks()
 
 

@@ -1,0 +1,23 @@
+"""Columns of words: numbers into a dictionary. The text of all rows together may exceed the 2 GiB of an Arrow array."""
+
+import pyarrow as pa
+
+
+def renumbered(column: pa.ChunkedArray) -> pa.DictionaryArray:
+    """The column with one dictionary, whose words are numbered by their first appearance in the rows."""
+    import pyarrow.compute as pc  # loads slowly: reading a result does without it
+
+    whole = column.unify_dictionaries().combine_chunks()
+    used = pc.unique(whole.indices).drop_null()
+    return pa.DictionaryArray.from_arrays(pc.index_in(whole.indices, used), whole.dictionary.take(used))
+
+
+def equal(column: pa.ChunkedArray, word: str) -> pa.ChunkedArray:
+    """Whether each row has this word; null where the word is missing.
+
+    `pyarrow.compute.equal` would write the text of every row.
+    """
+    import pyarrow.compute as pc
+
+    found = [pc.equal(part.indices, pc.index(part.dictionary, word).cast(pa.int32())) for part in column.chunks]
+    return pa.chunked_array(found, pa.bool_())
