@@ -5,6 +5,7 @@ from headgate.experiment.declare import Basis, Claim, Experiment, HeadlineMeasur
 from headgate.experiment.layers import Bars
 from headgate.experiment.measures import throughput
 from headgate.experiment.plots import AxisScale, Plot, PlotPanel
+from headgate.papers.blue._network import WHY
 from headgate.papers.blue._thousand import FAIR, OPEN, scenario
 
 QDISCS = {"SFB": "sfb:preset=blue,limit=$buffer,levels=3,bins=10,bin_size=auto,rehash=0s", "RED": "red:preset=R2"}
@@ -28,6 +29,7 @@ EXPERIMENT = Experiment(
         Claim(
             "SFB limits the flow to no more than twice its fair share",
             below(m("unresponsive_rate", "SFB"), 2 * FAIR),
+            WHY["detect unknown"],
         ),
     ),
     plot=Plot(

@@ -38,6 +38,7 @@ EXPERIMENT = experiment(
             "BLUE achieves high utilization (the link is not always busy in at most a twentieth of the time, "
             "at every load)",
             every(below(m(f"idle_{load}", "BLUE"), UNDERUTILIZED) for load in LOADS),
+            WHY["fig9 recovery"],
             place="section III-D, figure 9(b)",
         ),
     ),

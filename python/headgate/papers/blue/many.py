@@ -4,6 +4,7 @@ from headgate.experiment.claims import above, falls, m, over, rises
 from headgate.experiment.declare import Claim, HeadlineMeasure, grid
 from headgate.experiment.layers import Lines
 from headgate.experiment.plots import AxisScale, Plot, PlotPanel
+from headgate.papers.blue._network import WHY
 from headgate.papers.blue._unresponsive import MEASURES, SFB, SHARES, experiment
 
 LABEL = "SFB"
@@ -34,6 +35,7 @@ EXPERIMENT = experiment(
                 m("starved", LABEL, unresponsive=8, rate=5),
                 times=3,
             ),
+            WHY["many TCP bins"],
         ),
     ),
     plot=Plot(

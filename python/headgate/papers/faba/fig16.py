@@ -114,6 +114,7 @@ EXPERIMENT = Experiment(
                     near(m("fragile", label, fragile=200) / m("fragile", label, fragile=110), 1.0, within=0.2),
                 )
             ),
+            {"RED": WHY["fig16 timeouts"], "CHOKe": WHY["fig16 timeouts"], "FRED": WHY["fig16 buffer"]},
         ),
         *for_each(
             OTHERS,
