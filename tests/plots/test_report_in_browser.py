@@ -218,7 +218,7 @@ def test_on_paper_the_page_is_light_a4_with_figures_in_place_of_charts(browser, 
     assert tab.value("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     seen = "[...document.querySelectorAll('{}')].filter((each) => each.checkVisibility()).length"
     assert tab.value(seen.format(".still > svg")) == len(CHARTS)
-    for hidden in ("button", "select", ".chart", ".contents"):
+    for hidden in ("button", "select", ".chart", ".contents", ".hint"):
         assert tab.value(seen.format(hidden)) == 0, hidden
     assert (
         tab.value("new Set([...document.querySelectorAll('figure')].map((e) => getComputedStyle(e).breakInside)).size")
