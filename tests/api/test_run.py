@@ -150,6 +150,24 @@ def test_a_run_that_stopped_half_way_is_resumed_to_the_same_bytes(in_folder: hea
     assert files(resumed.path) == files(in_folder.path)
 
 
+def test_an_interrupted_result_serves_one_with_fewer_seeds(tmp_path: Path):
+    many = headgate.Scenario.parse(SMALL, seeds=30, qdiscs=["faba"])
+    with pytest.raises(headgate.InterruptedRunError) as raised:
+        headgate.run(many, out=tmp_path, report=False, watcher=RecordingWatcher(stop_after=3), threads=1)
+    assert raised.value.finished >= 3
+    # A truncated run does not serve, nor do runs of another scenario.
+    (tmp_path / store.folder_name(many) / "unfinished" / store.slug(many.runs[1]) / "links.parquet").write_bytes(b"")
+    few, other = (
+        headgate.Scenario.parse(SMALL, seeds=3, qdiscs=["faba"], set=change) for change in ((), ["link.limit=49p"])
+    )
+    seen = RecordingWatcher()
+    result = headgate.run(few, out=tmp_path, report=False, watcher=seen)
+    headgate.run(other, out=tmp_path, report=False, watcher=seen)
+    assert seen.begun == [(3, 2), (3, 0)]
+    alone = headgate.run(few, out=tmp_path / "alone", report=False)
+    assert files(result.path) == files(alone.path)
+
+
 def test_a_run_that_finished_nothing_leaves_nothing(tmp_path: Path):
     endless = headgate.Scenario.parse(SMALL, set=["duration=10h", "record.interval=1min"])
     with pytest.raises(headgate.InterruptedRunError, match="0 of 4 runs"):

@@ -21,14 +21,16 @@ def of(run: Path) -> dict[str, Any]:
     return {"files": {str(file.relative_to(run)): sha256(file) for file in files}}
 
 
-def changed_runs(path: Path) -> list[str]:
+def changed_runs(path: Path, name: str = "[!.]*") -> list[str]:
     """The files of finished runs in the unfinished result in `path` that differ from the receipt of their run.
+
+    `name` selects a run; by default all runs are compared.
 
     Names are relative to `path` and begin with the run's folder, also for a file that an interrupted command had moved
     to its final place. A missing or damaged receipt is named itself.
     """
     changed = []
-    for run in sorted(path.joinpath(RUNS).glob("[!.]*")):
+    for run in sorted(path.joinpath(RUNS).glob(name)):
         try:
             had_by_name = hashes(run)
         except ResultError:

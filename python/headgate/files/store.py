@@ -19,7 +19,7 @@ from typing import Any, Self
 
 from headgate import _core
 from headgate.errors import ResultError, did_you_mean, warn_renamed
-from headgate.files import damage, durable, receipts, renamed, sealed
+from headgate.files import damage, durable, receipts, renamed, sealed, siblings
 from headgate.files.damage import sha256
 from headgate.files.receipts import CAPTURES as CAPTURES
 from headgate.files.receipts import RUNS as RUNS
@@ -114,8 +114,20 @@ class Store:
                     (self.path / name).parent.mkdir(exist_ok=True)
                     write_whole(self.path / name, data)
                 write_whole(self.path / BUILD, build())
+                if not force:
+                    self._adopt()
         except OSError as error:
             raise not_writable(self.path, error, why=self._why() if finished and not force else "") from None
+
+    def _adopt(self) -> None:
+        """Takes over runs of an interrupted result that differs in its seeds alone. Real packets are never the same."""
+        missing = [] if self.scenario.live else [slug(run) for run in self.scenario.runs if not self.has(run)]
+        if not missing:
+            return
+        for folder in siblings.folders(self.path, self.scenario, build_file=BUILD, scenario_file=SCENARIO):
+            for name in missing:
+                if not (self.runs / name).exists():
+                    siblings.copy_run(folder, name, self.runs / f"{UNFINISHED}{name}")
 
     def _commit(self) -> None:
         """Waits until the finished runs are on the disk."""

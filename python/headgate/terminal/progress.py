@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
+from headgate import style
 from headgate.execution.runner import Watcher
 from headgate.terminal.console import console
 
@@ -11,13 +13,25 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 
+#: Runs that last longer than this, in seconds, are announced with an estimate.
+_LONG_S = 10.0
+#: Seconds of running from which the estimate is made.
+_TRIAL_S = 0.5
+
+
 class Bar(Watcher):
-    """A progress bar on stderr by simulated time, with the time left. Reports how many runs are reused."""
+    """A progress bar on stderr by simulated time, with the time left. Reports how many runs are reused.
+
+    Also without a terminal, a sentence says how long the runs will take if it is over 10 s. It is an estimate from the
+    first half second.
+    """
 
     def __init__(self, title: str = "") -> None:
         self._title = f"{title}  " if title else ""
         self._progress: Progress | None = None
         self._task: TaskID | None = None
+        self._began: float | None = None
+        self._total_s = 0.0
 
     def tell(self, sentence: str) -> None:
         """Prints the sentence on stderr."""
@@ -30,7 +44,10 @@ class Bar(Watcher):
             runs = f"All {total} runs" if cached == total else f"{cached} of {total} runs"
             finished = "The run is" if total == 1 else f"{runs} are"
             out.print(f"{self._title}{finished} finished and reused")
-        if total == cached or not out.is_terminal:
+        if total == cached:
+            return
+        self._began, self._total_s = time.monotonic(), seconds
+        if not out.is_terminal:
             return
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -43,6 +60,10 @@ class Bar(Watcher):
 
     def tick(self, finished: int, seconds: float) -> None:
         """Moves the bar."""
+        if self._began is not None and (elapsed := time.monotonic() - self._began) >= _TRIAL_S and seconds > 0:
+            self._began = None
+            if (whole := elapsed * self._total_s / seconds) > _LONG_S:
+                self.tell(f"This takes about {style.duration(whole)}")
         if self._progress is not None and self._task is not None:
             self._progress.update(self._task, completed=seconds, runs=self._count(finished))
 
