@@ -117,8 +117,8 @@ def test_tcp_gets_the_rate_and_after_a_reload_the_new_rate(
     assert "unknown key `qdsic`; did you mean `qdisc`?" in running.wait_for("error:")
     running.wait_for("the settings are unchanged")
     summary = running.end()
-    reverse = next(line.split() for line in summary.splitlines() if line.startswith("reverse"))
-    assert int(reverse[2]) >= 1_900_000 / 1448, summary
+    packets = next(line.split() for line in summary.splitlines() if line.startswith("packets"))
+    assert int(packets[2]) >= 1_900_000 / 1448, summary
     assert not re.search("note: .*(dropped|refused|oversize)", summary), summary
     assert [roads.promiscuity(name) for name in ("in", "out")] == [0, 0]
 

@@ -104,6 +104,8 @@ def link(
     if summary:
         out = console(stderr=True)
         out.print(summaries.table(ended.view, ended.seconds, f"link, {ended.seconds:.1f} s"))
+        for line in summaries.reason_lines(ended.view):
+            out.print(line)
         for note in (*summaries.warnings(ended.view), *notes):
             out.print(f"note: {note}")
     raise typer.Exit(ended.code)

@@ -102,6 +102,8 @@ def gateway(
             watches.append(stack.enter_context(screen()))
         ended = gateways.run(opened, signals, reload, watches)
     out_.print(summary.table(ended.view, ended.seconds, f"gateway, {ended.seconds:.1f} s"))
+    for line in summary.reason_lines(ended.view):
+        out_.print(line)
     for warning in summary.warnings(ended.view):
         report(f"note: {warning}")
     if ended.error is not None:

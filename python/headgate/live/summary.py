@@ -11,36 +11,40 @@ from headgate.live.losses import losses
 if TYPE_CHECKING:
     from rich.table import Table
 
-HEADS = (
+#: The rows: measures with their units.
+ROWS = (
     "Mbit/s",
     "packets",
     "dropped",
     "marked",
     "link losses",
-    "queueing delay ms, mean",
-    "p99",
-    "late ms, p50",
-    "p99",
+    "queueing delay, mean, ms",
+    "queueing delay, p99, ms",
+    "late, p50, ms",
+    "late, p99, ms",
 )
 
 
 def table(view: Mapping[str, Any], seconds: float, title: str) -> Table:
-    """One row for each direction: rate, drops and marks by reason, link losses, queueing delay and lateness."""
+    """One column for each direction: rate, drops, marks, link losses, queueing delay and lateness.
+
+    Measures are rows, so that the table fits 80 columns. The reasons of drops and marks are below (`reason_lines`).
+    """
     from rich.table import Column, Table
 
-    heads = (Column(head, justify="right") for head in HEADS)
+    heads = (Column(direction, justify="right") for direction in DIRECTIONS)
     drawn = Table("", *heads, title=title, title_justify="left", box=None, pad_edge=False)
-    for direction in DIRECTIONS:
-        drawn.add_row(direction, *_row(view[direction], seconds))
+    for name, *cells in zip(ROWS, *(_cells(view[direction], seconds) for direction in DIRECTIONS), strict=True):
+        drawn.add_row(name, *cells)
     return drawn
 
 
-def _row(direction_view: Mapping[str, Any], seconds: float) -> list[str]:
+def _cells(direction_view: Mapping[str, Any], seconds: float) -> list[str]:
     rate = direction_view["sent_bytes"] * 8e-6 / seconds if seconds else 0.0
     counts = [
         str(direction_view["sent"]),
-        reasons(direction_view["drops"]),
-        reasons(direction_view["marks"]),
+        str(sum(direction_view["drops"].values())),
+        str(sum(direction_view["marks"].values())),
         str(direction_view["lost"]),
     ]
     delays = [
@@ -48,6 +52,14 @@ def _row(direction_view: Mapping[str, Any], seconds: float) -> list[str]:
         for name in ("queue_delay_ms_mean", "queue_delay_ms_p99", "late_ms_p50", "late_ms_p99")
     ]
     return [f"{rate:.3f}", *counts, *delays]
+
+
+def reason_lines(view: Mapping[str, Any]) -> Iterator[str]:
+    """A line for the drops and for the marks of each direction, by reason, if there are any."""
+    for direction in DIRECTIONS:
+        for word in ("drops", "marks"):
+            if sum(view[direction][word].values()):
+                yield f"{direction} {word}: {reasons(view[direction][word])}"
 
 
 def reasons(counts: Mapping[str, int]) -> str:
