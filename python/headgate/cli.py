@@ -32,7 +32,7 @@ class Headgate(Commands):
         ),
         "evaluate": Entry("headgate.evaluate.cli:evaluate", "Grade disciplines by the guidelines of RFC 7928."),
         "check": Entry("headgate.expectations.cli:check", "Run a scenario and judge its expectations."),
-        "export": Entry("headgate.export.cli:export", "Export a result as CSV or for flent."),
+        "export": Entry("headgate.export.cli:export", "Export a result as CSV, LaTeX or for flent."),
         "cite": Entry("headgate.cite.cli:cite", "Print BibTeX of a discipline, its paper and Headgate."),
         "tc": Entry("headgate.tc_cli:tc", "Print a discipline as a command of tc, or read one back."),
         "migrate": Entry("headgate.migrate:migrate", "Rewrite scenario files with the current names of keys."),

@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 import pytest
 
 import headgate
-from headgate.export import csv, flent
+from headgate.export import csv, flent, summary
 from headgate.files import tables
 from headgate.files.store import slug
 from tests.api.test_links import CHAIN
@@ -192,3 +193,25 @@ def test_ping_is_the_sum_of_the_delays_of_all_compared_links(tmp_path: Path):
     assert len(delays) == 2
     np.testing.assert_allclose(series["Ping (ms) ICMP"], np.sum(delays, axis=0))
     assert not any("dropped" in entry for entry in flent_document(result)["raw_values"]["qdisc_stats_A-B"])
+
+
+def test_the_table_for_a_paper_has_every_column_and_its_numbers_those_of_the_summary(in_folder: headgate.Result):
+    tex, data = dict(summary.files(in_folder.path)).values()
+    lines = tex.decode().splitlines()
+    (begin,) = (line for line in lines if line.startswith(r"\begin{tabular}"))
+    rows = [line for line in lines if line.endswith(r"\\")]
+    columns = begin.count("r", len(r"\begin{tabular}"))
+    assert {line.count(" & ") for line in rows} == {columns}
+    assert [line.split(" & ")[0] for line in rows[-2:]] == ["DropTail", "FABA"]
+    assert lines.index(r"\toprule") < lines.index(r"\midrule") < lines.index(r"\bottomrule")
+    table = pyarrow.csv.read_csv(pa.BufferReader(data)).to_pylist()
+    assert len(table) == 2 * columns
+    jain = next(row for row in table if (row["qdisc"], row["measure"]) == ("faba", "Jain's index"))
+    expected = next(entry for entry in in_folder.summary() if entry["qdisc"] == "faba")["jain"]
+    assert (jain["mean"], jain["low"], jain["high"]) == pytest.approx(
+        (expected["mean"], expected["low"], expected["high"])
+    )
+
+
+def test_letters_with_a_meaning_in_latex_are_escaped():
+    assert summary.escaped("a_b 5 % & {c}~") == r"a\_b 5 \% \& \{c\}\textasciitilde{}"

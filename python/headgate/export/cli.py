@@ -14,6 +14,7 @@ class Format(StrEnum):
 
     FLENT = "flent"
     CSV = "csv"
+    LATEX = "latex"
 
 
 @with_error_messages
@@ -22,7 +23,11 @@ def export(
         Path, typer.Argument(metavar="RESULT", help="A result folder, or with csv also a sweep's dataset.")
     ],
     format: Annotated[
-        Format, typer.Option("--format", help="flent: a .flent.gz for each discipline and seed; csv: every table.")
+        Format,
+        typer.Option(
+            "--format",
+            help="flent: a .flent.gz for each discipline and seed; csv: every table; latex: the printed table.",
+        ),
     ],
     out: Annotated[
         Path | None,
@@ -30,14 +35,14 @@ def export(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
 ) -> None:
-    """Export a result as CSV or for flent.
+    """Export a result as CSV, LaTeX or for flent.
 
     docs/guide/export.md describes the files.
     """
-    from headgate.export import csv, flent
+    from headgate.export import csv, flent, summary
     from headgate.export.folder import write_files
 
     folder = out or Path("exported") / f"{result.resolve().name}-{format}"
-    files = csv.files(result) if format is Format.CSV else flent.files(result)
-    count = write_files(folder, files, force=force)
+    makers = {Format.CSV: csv.files, Format.FLENT: flent.files, Format.LATEX: summary.files}
+    count = write_files(folder, makers[format](result), force=force)
     typer.echo(f"{count} files in {folder}")
