@@ -36,7 +36,7 @@ def test_a_result_beside_itself_has_no_gap(in_memory):
     assert comparison.groups == ["tcp", "cbr"]
     assert comparison.names == ("A", "B")
     assert all(row.gap is None or row.gap.mean == 0 for row in comparison.rows)
-    assert "within 15 % of A for all groups and disciplines" in words.sentence(comparison)
+    assert words.sentence(comparison) == "Goodput in B equals that in A for all groups and disciplines"
 
 
 def test_values_are_those_of_the_results(in_memory):
@@ -144,7 +144,7 @@ def test_the_command_prints_tables_and_writes_a_page(command: Command, tmp_path:
     written = Path(done.stdout.splitlines()[-1].removeprefix("page").strip())
     assert {file.name for file in written.parent.iterdir()} == {"report.html", "sides.svg", "sides.png"}
     whole = written.read_text()
-    assert "<h1>Goodput in B" in whole
+    assert "<h1>The largest difference of goodput is" in whole
     assert "<script" not in whole
 
 
@@ -254,4 +254,6 @@ def test_two_simulations_of_the_same_seeds_are_compared_seed_by_seed_and_correct
     assert all(corrected.p >= each.p for corrected, each in pairs)
     least = min(pairs, key=lambda pair: pair[1].p)
     assert least[0].p == pytest.approx(min(1.0, len(pairs) * least[1].p))
-    assert f"Holm over {len(pairs)} differences" in " ".join(words.notes(comparison))
+    note = " ".join(words.notes(comparison))
+    assert f"paired t tests by seed, Holm over {len(pairs)} differences (goodput" in note
+    assert words.sentence(comparison).startswith("The largest difference of goodput is ")

@@ -108,6 +108,23 @@ def test_the_answer_comes_first():
     )
 
 
+def test_a_source_that_was_silent_is_not_starved():
+    """It sent 200 packets of which 10 were dropped: 0.38 Mbit/s of 0.4, where 1 Mbit/s would be fair."""
+    plain = result_of(events=False, traces=False)
+    silent = flow_row(2, "cbr", "udp", 200, {"early": 10}, 0, 0.38e6, 0, 0, 10.0, 0)
+    flows = pa.Table.from_pylist([*(flow_row(*row) for row in FLOWS[:2]), silent])
+    result = Result(plain.scenario, {}, [], {"flows": flows, "links": plain.links})
+    assert (
+        "its goodput was 0.380 times its fair share, because its application sent no more: 95.0 % of that was delivered"
+        in sentences(result, 2)[""][1]
+    )
+    # A flow that sends all of its share and loses half of it is starved.
+    busy = flow_row(2, "cbr", "udp", 2000, {"early": 1000}, 0, 0.6e6, 0, 0, 10.0, 0)
+    flows = pa.Table.from_pylist([*(flow_row(*row) for row in FLOWS[:2]), busy])
+    result = Result(plain.scenario, {}, [], {"flows": flows, "links": plain.links})
+    assert "its goodput was less than its fair share (0.600 times)" in sentences(result, 2)[""][1]
+
+
 def test_every_number_is_that_of_the_tables():
     texts = sentences(result_of(events=True, traces=False), 0)
     assert texts["Goodput"] == [

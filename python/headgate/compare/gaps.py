@@ -131,11 +131,11 @@ def compare(one: Result, other: Result, allow: Iterable[str] = ()) -> Comparison
     qdiscs = common(one.scenario, other.scenario)
     entries = [{entry["qdisc"]: entry for entry in summarize(result)} for result in (one, other)]
     rows = [row for qdisc in qdiscs for row in _rows(qdisc, (entries[0][qdisc], entries[1][qdisc]))]
-    judged = _judged(rows, pairs=_in_pairs(one, other))
+    judged = _judged(rows, pairs=in_pairs(one, other))
     return Comparison((one, other), names(one, other), allowed_differences, qdiscs, judged)
 
 
-def _in_pairs(one: Result, other: Result) -> bool:
+def in_pairs(one: Result, other: Result) -> bool:
     """Whether runs of one seed are compared: two simulations with the same seeds share their random streams.
 
     Runs on real packets count as independent of others with their seed.

@@ -18,6 +18,7 @@ from headgate.compare.gaps import (
     ComparedMeasure,
     Comparison,
     MeasuredPair,
+    in_pairs,
 )
 from headgate.results import Result
 from headgate.scenario import Role
@@ -90,13 +91,20 @@ def sentence(comparison: Comparison) -> str:
     near = sum(part <= CLOSE for part, _ in rows)
     looks = style.looks(comparison.qdiscs)
     (close, nearest), (far, widest) = (end(rows, key=lambda each: each[0]) for end in (min, max))
-    apart = f"{far * 100:.0f} %, for “{widest.of}” with {looks[widest.qdisc].label}"
+    if far == 0:
+        return f"Goodput in {other} equals that in {one} for all groups and disciplines"
+    apart = f"{style.number(far * 100, 2)} %, for “{widest.of}” with {looks[widest.qdisc].label}{_doubt(widest)}"
     if len(rows) > 1:
         apart += (
             f"; the smallest is {style.number(close * 100, 2)} %, for “{nearest.of}” with {looks[nearest.qdisc].label}"
         )
     where = "for all groups and disciplines" if near == len(rows) else f"in {near} of {len(rows)} cases"
-    return f"Goodput in {other} is within {CLOSE * 100:.0f} % of {one} {where}. The largest difference is {apart}"
+    return f"The largest difference of goodput is {apart}. {other} is within {CLOSE * 100:.0f} % of {one} {where}"
+
+
+def _doubt(row: MeasuredPair) -> str:
+    """That chance may have made a difference; empty if the seeds show it."""
+    return "" if row.gap is not None and row.gap.verdict == "differs" else " (not shown by the seeds)"
 
 
 def unresponsive_shares(comparison: Comparison) -> list[str]:
@@ -143,11 +151,19 @@ def notes(comparison: Comparison) -> list[str]:
 
 
 def _tests(comparison: Comparison) -> str:
-    """How differences are tested."""
-    number = sum(row.gap is not None for row in comparison.rows)
+    """How differences are tested: the kind of test, their number, and the measures."""
+    tested = [row for row in comparison.rows if row.gap is not None]
+    measures = dict.fromkeys(_tested_name(row.measure) for row in tested)
+    kind = "paired t tests by seed" if in_pairs(*comparison.results) else "Welch's t tests of independent runs"
     return (
-        f"Differences ± margin of error (95 %); {DIFFERS} shown by the seeds (t tests, Holm over {number} differences)."
+        f"Differences ± margin of error (95 %); {DIFFERS} shown by the seeds: {kind}, Holm over {len(tested)} "
+        f"differences ({', '.join(measures)} of each group and link with each discipline)."
     )
+
+
+def _tested_name(measure: ComparedMeasure) -> str:
+    """A measure as the note on tests calls it: `p95 queue delay`."""
+    return " ".join(filter(None, [measure.part, measure.measure.name or measure.measure.key.replace("_", " ")]))
 
 
 def _marks(result: Result, name: str) -> str:

@@ -92,8 +92,30 @@ def _of_fair(facts: FlowFacts) -> str:
     if mine.fair_share_bps == 0:
         return f"its goodput was {style.measured(mine.goodput_bps)}, and its fair share is 0"
     share = mine.goodput_bps / mine.fair_share_bps
+    if (
+        share < 1 / SAME_RATE
+        and (offered := offered_bps(facts)) is not None
+        and offered < mine.fair_share_bps / SAME_RATE
+    ):
+        came = _percent(mine.goodput_bps / offered) if offered else "none"
+        return (
+            f"its goodput was {style.number(share)} times its fair share, because its application sent no more: "
+            f"{came} of that was delivered"
+        )
     word = "about" if 1 / SAME_RATE <= share <= SAME_RATE else "more than" if share > 1 else "less than"
     return f"its goodput was {word} its fair share ({style.number(share)} times)"
+
+
+def offered_bps(facts: FlowFacts) -> float | None:
+    """The useful data that a UDP flow sent, in bit/s. None for a flow with congestion control, which adapts it.
+
+    A source that is silent for a time sends less than its fair share, and this is no shortfall of the network.
+    """
+    mine = facts.mine
+    lost = mine.dropped + mine.link_losses
+    if facts.governed or mine.arrived <= lost:
+        return None
+    return mine.goodput_bps * mine.arrived / (mine.arrived - lost)
 
 
 def _treatment(facts: FlowFacts) -> str:
