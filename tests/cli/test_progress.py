@@ -11,7 +11,7 @@ def test_a_command_of_over_ten_seconds_says_how_long_it_takes(
 ):
     """After a second of 100 s of simulated time, 1 s is done: 100 s in all. With 90 s done it is 1.1 s."""
     now = iter([10.0, 10.2, 11.0, 12.0])
-    monkeypatch.setattr(progress.time, "monotonic", lambda: next(now))
+    monkeypatch.setattr("headgate.terminal.progress.time.monotonic", lambda: next(now))
     bar = progress.Bar()
     bar.begin(total=5, cached=0, seconds=100.0)
     bar.tick(0, 0.2)

@@ -28,9 +28,10 @@ def test_the_summary_has_the_reasons_below_the_table_and_fits_80_columns():
     times = dict.fromkeys(("queue_delay_ms_mean", "queue_delay_ms_p99", "late_ms_p50", "late_ms_p99"), 123.456)
     one = direction(sent=1_234_567, sent_bytes=10**9, drops={"early": 7, "overflow": 100_000}, **times)
     both = {"forward": one, "reverse": direction(sent=0, **times)}
-    console = Console(file=io.StringIO(), width=80)
+    output = io.StringIO()
+    console = Console(file=output, width=80)
     console.print(summary.table(both, 10.0, "link, 10.0 s"))
-    printed = console.file.getvalue()
+    printed = output.getvalue()
     assert "…" not in printed
     # 10^9 bytes in 10 s.
     assert re.search(r"Mbit/s +800\.000 +0\.000", printed)

@@ -326,3 +326,19 @@ def test_the_overview_has_the_delay_of_the_group_that_needs_a_short_one(make):
     call = Group("call", "udp", 1, 64e3, responsive=False, greedy=False)
     figure = plot.overview(make(groups=[Group("tcp", "tcp", 4, None), call]))
     assert "Queueing delay\nof call (p95)" in [axes.get_title(loc="left") for axes in figure.axes]
+
+
+def test_a_small_difference_does_not_fill_the_axes_of_the_tradeoff(make):
+    """The made-up goodputs of all flows are the same: 93 % of 10 Mbit/s."""
+    axes = plot.tradeoff(make(qdiscs=["red", "faba"]))
+    low, high = axes.get_ylim()
+    assert high - low >= 1.0
+    assert low < 9.3 < high
+    note = " ".join(plot.tradeoff(make(qdiscs=["red"])).get_figure().get_supxlabel().split())
+    assert "above the link's rate" not in note
+
+
+def test_goodput_above_the_rate_of_the_link_is_explained(make):
+    result = make(qdiscs=["red"])
+    result.scenario.rate_bps = 9e6
+    assert "Goodput above the link's rate" in " ".join(plot.tradeoff(result).get_figure().get_supxlabel().split())

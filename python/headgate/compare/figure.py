@@ -4,6 +4,7 @@ import math
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from headgate import style
@@ -16,6 +17,8 @@ from headgate.plot.panels import heading, new_figure
 _HEIGHT = 0.38
 #: Opacity of the bars of the first and of the second result.
 _ALPHAS = (1.0, 0.45)
+#: Maximum number of panels in a row: in narrower panels, titles and ticks have no room.
+_ACROSS = 4
 
 
 def sides(comparison: Comparison) -> Figure:
@@ -26,26 +29,30 @@ def sides(comparison: Comparison) -> Figure:
     """
     where = links.first(comparison.results[0])
     at = f" at {where}" if where else ""
-    panels: list[tuple[str, ComparedMeasure, str, float]] = [
-        *((of, SHARE, f"{of}: % of its fair share", 100.0) for of in comparison.groups),
-        (LINK, DELAYS[1], f"queueing delay (p95){at}, ms", 1.0),
-        (LINK, DROPS, f"drop rate{at}, %", 100.0),
+    panels: list[tuple[str, ComparedMeasure, str, str, float]] = [
+        *((of, SHARE, of, "% of fair share", 100.0) for of in comparison.groups),
+        (LINK, DELAYS[1], f"queueing delay (p95){at}", "ms", 1.0),
+        (LINK, DROPS, f"drop rate{at}", "% of packets", 100.0),
     ]
     with style.applied():
-        figure = new_figure(0.55 * len(comparison.qdiscs) + 2.0)
-        axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
-        for panel, (of, measure, title, scale) in zip(axes, panels, strict=True):
+        down = -(-len(panels) // _ACROSS)
+        across = -(-len(panels) // down)
+        figure = new_figure(down * (0.55 * len(comparison.qdiscs) + 0.9) + 1.1)
+        labels = [style.fold(look.label, 20) for look in style.looks(comparison.qdiscs).values()]
+        for place, (of, measure, title, unit, scale) in enumerate(panels):
+            panel = figure.add_subplot(down, across, place + 1)
             _panel(comparison, panel, of, measure, scale)
-            panel.set_title(style.fold(title, 96 // len(panels)), fontsize=9.5)
+            panel.set_title(style.fold(title, 80 // across), fontsize=9.5)
+            panel.set_xlabel(unit)
+            panel.set_yticks(range(len(labels)), labels if place % across == 0 else [], fontsize=10)
+            panel.set_ylim(len(labels) - 0.4, -0.6)
             if measure == SHARE:
                 panel.axvline(100, color=style.FAIR, linewidth=1.2, dashes=(4, 3))
-        labels = [look.label for look in style.looks(comparison.qdiscs).values()]
-        axes[0].set_yticks(range(len(labels)), [style.fold(label, 20) for label in labels], fontsize=10)
-        axes[0].set_ylim(len(labels) - 0.4, -0.6)
         heading(figure, words.sentence(comparison), " ".join(words.notes(comparison)[:1]))
         named = zip(comparison.names, _ALPHAS, strict=True)
         handles = [Patch(color=style.FAIR, alpha=alpha, label=name) for name, alpha in named]
-        figure.legend(handles=handles, loc="outside lower right", ncols=2)
+        fair = Line2D([], [], color=style.FAIR, linewidth=1.2, dashes=(4, 3), label="fair share")
+        figure.legend(handles=[*handles, fair], loc="outside lower right", ncols=3)
         return figure
 
 

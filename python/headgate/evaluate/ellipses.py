@@ -35,6 +35,8 @@ def figure(section: Mapping[str, Any], disciplines: Sequence[Mapping[str, Any]])
         each.set_title(style.fold(panel.title, 90 // columns(len(drawn)), lines=3))
         scale_delay(each, everything)
         _draw(each, panel, looks)
+        # As many ticks at any height: the layout measures them before the panel has its final size.
+        each.locator_params(axis="y", nbins=5)
     whole_figure = figure_of(axes[0])
     # Names that matplotlib gives begin with an underscore.
     lines = (line for each in axes for line in each.lines if not str(line.get_label()).startswith("_"))

@@ -18,6 +18,8 @@ from headgate.scenario import RunKey
 from headgate.why import Explanation
 
 _BINS = 120
+#: The line of a limit that the sender sets itself. Gray is the warm-up alone.
+_LIMIT = "#8C510A"
 _TICKS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
 
@@ -47,7 +49,7 @@ def flow(result: Result, explanation: Explanation) -> Figure:
     if gauge is not None:
         panels.append(lambda axes: _line(axes, *gauge))
     with style.applied():
-        figure = new_figure(1.6 * len(panels) + 1.2)
+        figure = new_figure(1.7 * len(panels) + 1.2)
         shared: Axes | None = None
         for place, panel in enumerate(panels):
             axes = figure.add_subplot(len(panels), 1, place + 1, sharex=shared)
@@ -76,7 +78,12 @@ def _goodput(axes: Axes, result: Result, explanation: Explanation, trace: pa.Tab
     most = float(np.percentile(curve.bps, 97)) if len(curve.bps) else 0.0
     axes.set_ylim(0, 1.25 * max(facts.mine.fair_share_bps, most) / scale)
     axes.set_ylabel(f"Goodput\n({unit})")
-    axes.legend(loc="upper right", ncols=2)
+    _legend_above(axes)
+
+
+def _legend_above(axes: Axes) -> None:
+    """The legend in one row above the panel, where it covers no data."""
+    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.98), ncols=3, borderaxespad=0, borderpad=0.2)
 
 
 def _own_goodput(result: Result, trace: pa.Table | None) -> GoodputCurve | None:
@@ -124,7 +131,7 @@ def _rates(axes: Axes, trace: pa.Table) -> None:
 def _steps(axes: Axes, trace: pa.Table, **named: data.Array) -> None:
     """Two columns of a trace, the first one dotted, and a mark at each timeout."""
     times = trace["time_ns"].to_numpy() / 1e9
-    looks = ((style.QUIET, 0.9, (0, (1, 1))), (style.TCP, 1.1, "solid"))
+    looks = ((_LIMIT, 0.9, (0, (1, 1))), (style.TCP, 1.1, "solid"))
     for (name, values), (color, width, dashes) in zip(named.items(), looks, strict=True):
         axes.plot(times, values, color=color, lw=width, linestyle=dashes, drawstyle="steps-post", label=name)
     stops = times[np.flatnonzero(np.diff(trace["timeouts"].to_numpy().astype(np.int64)) > 0) + 1]
@@ -132,7 +139,7 @@ def _steps(axes: Axes, trace: pa.Table, **named: data.Array) -> None:
     if len(stops):
         none = np.zeros(len(stops))
         axes.plot(stops, none, "v", color=style.UNRESPONSIVE, markersize=5, clip_on=False, label="timeout")
-    axes.legend(loc="upper right", ncols=3)
+    _legend_above(axes)
 
 
 def _ticks(axes: Axes, signals: pa.Table, flow: int) -> None:
@@ -143,7 +150,7 @@ def _ticks(axes: Axes, signals: pa.Table, flow: int) -> None:
     rows = [(f"{event}, {reason}", _times_of(own, event, reason)) for event, reason in kinds]
     rows.append(("other flows", others["time_ns"].to_numpy() / 1e9))
     for place, (_, times) in enumerate(rows):
-        color = style.QUIET if place == len(rows) - 1 else _TICKS[place % len(_TICKS)]
+        color = style.FAIR if place == len(rows) - 1 else _TICKS[place % len(_TICKS)]
         axes.plot(times, np.full(len(times), place), "|", color=color, markersize=9, alpha=0.7, markeredgewidth=0.8)
     axes.set_yticks(range(len(rows)), [name for name, _ in rows])
     axes.set_ylim(-0.7, len(rows) - 0.3)

@@ -75,7 +75,10 @@ def _profiles(axes: Axes, groups: list[data.GroupGoodput], columns: int) -> None
         axes.stairs(ranked.mean(axis=0), edges, fill=True, color=style.color_of(group.role), alpha=0.85, linewidth=0)
         if len(ranked) > 1:
             low, high = ranked.min(axis=0), ranked.max(axis=0)
-            axes.stairs(high, edges, baseline=low, fill=True, color="#333333", alpha=0.3, linewidth=0)
+            # Hatched: a gray band would look like a group that demands at most its fair share.
+            axes.stairs(
+                high, edges, baseline=low, fill=True, facecolor="none", edgecolor="#333333", hatch="//////", linewidth=0
+            )
         fair = np.sort(group.fair_bps) / 1e6
         axes.stairs(fair, edges, baseline=None, color=style.FAIR, linewidth=1.6)
     names = [style.fold(f"{group.name} ({group.flows})", max(10, 36 // len(groups))) for group in groups]
@@ -110,5 +113,5 @@ def _note(result: Result, single: bool) -> str:
     shape = "One bar a flow, by group" if single else "The flows of each group in ascending order"
     if seeds == 1:
         return f"{shape}; one seed, after the warm-up."
-    spread = "Whiskers: 95 % interval of the mean" if single else "Gray band: range"
+    spread = "Whiskers: 95 % interval of the mean" if single else "Hatched: range"
     return f"{shape}; means over {seeds} seeds, after the warm-up. {spread} over the seeds."

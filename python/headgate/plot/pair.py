@@ -88,7 +88,7 @@ def _legend(axes: Axes, result: Result) -> None:
     handles = [
         Line2D([], [], color=color, linewidth=1.4, label=label) for label, color in zip(names, colors, strict=True)
     ]
-    handles.append(Line2D([], [], color=style.QUIET, linewidth=0.9, dashes=(4, 3), label="fair"))
+    handles.append(Line2D([], [], color=style.FAIR, linewidth=0.9, dashes=(4, 3), label="fair share"))
     axes.legend(
         handles=handles,
         loc="lower right",
@@ -103,4 +103,12 @@ def _legend(axes: Axes, result: Result) -> None:
 
 def _note(result: Result) -> str:
     seed = f"Seed {result.scenario.seeds[0]}. Fair share: max-min, while all groups send."
-    return seed + warmup_note(result) + links.note(result)
+    return seed + warmup_note(result) + links.note(result) + _above_note(result)
+
+
+def _above_note(result: Result) -> str:
+    """The reason for a goodput above the link's rate; empty if there is none, or with several compared links."""
+    table = data.rows(ColumnArrays.of(result, "intervals"), metric="goodput_bps")
+    if links.first(result) or not (table["value"] > result.scenario.rate_bps).any():
+        return ""
+    return " Goodput above the link's rate: a retransmission let the receiver deliver data that had arrived earlier."

@@ -14,6 +14,8 @@ _WIDE = 30.0
 """The scale is logarithmic if the longest delay is this many times the shortest."""
 _FLOOR_MS = 0.01
 """Lowest left end of a logarithmic scale, in ms."""
+_LEAST = 0.1
+"""Least range of an axis, as a share of the link's rate or of the longest delay."""
 
 
 def tradeoff(result: Result, ax: Axes | None = None) -> Axes:
@@ -34,11 +36,26 @@ def tradeoff(result: Result, ax: Axes | None = None) -> Axes:
         ]
         axes.set_xlabel("Mean queueing delay (ms)")
         axes.set_ylabel(f"Goodput of all flows ({unit})")
+        _widen(axes, result.scenario.rate_bps / scale)
         legend_beside(axes, handles, "Goodput, mean delay")
         if ax is None:
             title = "Goodput and queueing delay (top left is best)"
-            heading(figure_of(axes), title, _note(result) + links.note(result))
+            above = _above_note(points, result.scenario.rate_bps / scale, links.first(result))
+            heading(figure_of(axes), title, _note(result) + links.note(result) + above)
         return axes
+
+
+def _widen(axes: Axes, rate: float) -> None:
+    """Widens the goodput axis to at least a tenth of the link's rate, and delays to a tenth of the longest.
+
+    A difference of half a percent would otherwise fill the figure.
+    """
+    low, high = axes.get_ylim()
+    if (missing := _LEAST * rate - (high - low)) > 0:
+        axes.set_ylim(low - missing / 2, high + missing / 2)
+    low, high = axes.get_xlim()
+    if axes.get_xscale() == "linear" and (missing := _LEAST * high - (high - low)) > 0:
+        axes.set_xlim(low - missing / 2, high + missing / 2)
 
 
 def scale_delay(axes: Axes, points: list[data.Array]) -> None:
@@ -99,6 +116,15 @@ def ellipse(points: data.Array, corners: int = 72) -> data.Array:
     # Rounding can make the variance along the shorter axis negative.
     outline = middle[:, None] + axes @ (np.sqrt(np.maximum(spread, 0))[:, None] * circle)
     return np.asarray(outline.T, dtype=np.float64)
+
+
+def _above_note(points: dict[str, data.Array], rate: float, link: str) -> str:
+    """The reason for a goodput above the link's rate; empty if there is none."""
+    if all((dots[:, 1] <= rate).all() for dots in points.values()):
+        return ""
+    if link:
+        return f" Goodput above the rate of link {link} is that of flows on other links."
+    return " Goodput above the link's rate: receivers got data that the link had sent before the warm-up ended."
 
 
 def _note(result: Result) -> str:

@@ -45,8 +45,13 @@ def search(outcome: SearchOutcome, importances: Mapping[str, Mapping[str, float]
     down = -(-len(axes) // across) * len(goals)
     figure = new_figure(2.4 * down + 1.1)
     for row, goal in enumerate(goals):
+        first: Axes | None = None
         for place, axis in enumerate(axes):
-            panel = figure.add_subplot(down, across, row * (down // len(goals)) * across + place + 1)
+            panel = figure.add_subplot(down, across, row * (down // len(goals)) * across + place + 1, sharey=first)
+            first = first or panel
+            panel.tick_params(labelleft=place % across == 0)
+            # As many ticks at any height: the layout measures them before the panel has its final size.
+            panel.locator_params(axis="y", nbins=5)
             _dots(panel, outcome, lambda trial, name=axis.name: trial.params[name], goal)  # type: ignore[misc]
             if isinstance(axis, RangeAxis) and axis.log:
                 panel.set_xscale("log")
@@ -145,7 +150,7 @@ def _ticks(panel: Axes, axis: RangeAxis | None) -> None:
 
 
 def _label(goal: Goal) -> str:
-    return style.fold(goal.label, 22)
+    return style.fold(goal.label, 18)
 
 
 def _note(outcome: SearchOutcome) -> str:

@@ -14,7 +14,10 @@ from headgate.terminal import layout
 from headgate.tuning.goals import Goal, SettingChange, changes, more_seeds
 from headgate.tuning.sensitivity import Sensitivity, VariedValue
 from headgate.tuning.show import change, seeds
-from headgate.tuning.space import RangeAxis
+from headgate.tuning.space import Axis, RangeAxis
+
+#: Letters of tick labels at 7.5 points that fit the figure's width side by side.
+_LETTERS = 110
 
 
 def table(result: Sensitivity) -> Table:
@@ -58,8 +61,10 @@ def figure(result: Sensitivity) -> Figure:
             for place, axis in enumerate(axes):
                 panel = drawn.add_subplot(down * len(goals), across, row * down * across + place + 1, sharey=first)
                 first = first or panel
-                _panel(panel, result, axis.name, goal, number=isinstance(axis, RangeAxis))
+                _panel(panel, result, axis, goal, across)
                 panel.tick_params(labelleft=place % across == 0)
+                # As many ticks at any height: the layout measures them before the panel has its final size.
+                panel.locator_params(axis="y", nbins=5)
                 if place % across == 0:
                     panel.set_ylabel(style.fold(goal.label, 22))
         means = f"Means over {seeds(result.scenario.seeds)} with their 95 % intervals"
@@ -68,19 +73,24 @@ def figure(result: Sensitivity) -> Figure:
         return drawn
 
 
-def _panel(panel: Axes, result: Sensitivity, name: str, goal: Goal, *, number: bool) -> None:
+def _panel(panel: Axes, result: Sensitivity, axis: Axis, goal: Goal, across: int) -> None:
+    """One parameter and metric; `across` panels are side by side."""
     scale, metric = goal.scale, str(goal.metric)
     reference = result.reference[metric]
     low, high = ((reference.mean + sign * reference.half) / scale for sign in (-1, 1))
     panel.axhspan(low, high, color=style.BAND, zorder=0)
     panel.axhline(reference.mean / scale, color=style.MODEST, linewidth=0.8)
-    values = [value for value in result.values if value.name == name and value.measured]
+    values = [value for value in result.values if value.name == axis.name and value.measured]
     means = [value.measured[metric].mean / scale for value in values]
     halves = [value.measured[metric].half / scale for value in values]
     places = list(range(len(values)))
-    panel.errorbar(places, means, yerr=halves, fmt="o-" if number else "o", markersize=4, color=style.TCP, capsize=2)
-    panel.set_xticks(places, [value.text for value in values], fontsize=7.5)
-    panel.set_xlabel(name)
+    fmt = "o-" if isinstance(axis, RangeAxis) else "o"
+    panel.errorbar(places, means, yerr=halves, fmt=fmt, markersize=4, color=style.TCP, capsize=2)
+    texts = [value.text for value in values]
+    # Labels that would touch each other are turned.
+    turned = sum(map(len, texts)) > _LETTERS // across
+    panel.set_xticks(places, texts, fontsize=7.5, rotation=90 if turned else 0)
+    panel.set_xlabel(axis.name)
 
 
 def shown_changes(result: Sensitivity) -> dict[tuple[str, str, str], SettingChange]:
