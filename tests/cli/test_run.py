@@ -136,14 +136,14 @@ def test_ctrl_c_keeps_finished_runs_and_the_same_command_resumes(command: Comman
         out, error_text = run.communicate(timeout=30)
     assert (run.returncode, out) == (130, "")
     kept = finished(tmp_path)
-    assert error_text.startswith(
-        f"error: stopped: {len(kept)} of 40 runs are finished. Repeat the command to resume from results/small-"
-    )
+    # On a slow machine, a line before it says how long the runs take.
+    stopped = f"error: stopped: {len(kept)} of 40 runs are finished. Repeat the command to resume from results/small-"
+    assert error_text.splitlines()[-1].startswith(stopped)
     assert 0 < len(kept) < 40
     assert not [path for path in kept if path.name.startswith(store.UNFINISHED)]
     done = command("run", small, *changes)
     assert done.returncode == 0
-    assert done.stderr == f"{len(kept)} of 40 runs are finished and reused\n"
+    assert done.stderr.startswith(f"{len(kept)} of 40 runs are finished and reused\n")
     assert not (finished(tmp_path))
 
 
