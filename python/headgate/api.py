@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack, overload
@@ -11,7 +10,8 @@ from headgate import style
 from headgate.errors import UsageError
 from headgate.execution import batch
 from headgate.execution.runner import Watcher
-from headgate.files import store
+from headgate.files import durable, store
+from headgate.files.disk import DISK
 from headgate.live.worlds import prepared, prepared_for_live
 from headgate.results import Result
 from headgate.scenario import Scenario
@@ -164,11 +164,13 @@ def write_report(result: Result, advice: str = "", figures: Collection[str] = ()
     unfinished = result.path / f"{store.UNFINISHED}{store.FIGURES}"
     drawn = plot.pictures(result, names=figures, png=png)
     try:
-        shutil.rmtree(unfinished, ignore_errors=True)
+        DISK.remove_tree(unfinished)
         plot.save_all(result, unfinished, drawn)
-        shutil.rmtree(folder, ignore_errors=True)
-        unfinished.rename(folder)
-        store.write_whole(result.path / store.REPORT, lambda file: page.write(result, file, drawn))
+        DISK.remove_tree(folder)
+        durable.sync_tree(unfinished)
+        DISK.rename(unfinished, folder)
+        store.write_whole(result.path / store.REPORT, page.page(result, drawn), sync=True)
+        DISK.sync(result.path)
     except OSError as error:
         raise store.not_writable(result.path, error, "figures and report", advice) from None
     return result.path / store.REPORT

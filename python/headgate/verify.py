@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from headgate.errors import ResultError
-from headgate.files import receipts, sealed, store
+from headgate.files import receipts, sealed, store, tables
+from headgate.files.damage import ADVICE
+from headgate.files.disk import DISK
 from headgate.sweeps import dataset
 from headgate.sweeps.result import Sweep
 from headgate.tuning import damage
@@ -15,6 +17,9 @@ STUDY, STUDY_NAME = "study.db", "tune"
 
 #: Documents of experiments, readings, evaluations, searches and sensitivities.
 DOCUMENTS = ("found.json", "readings.json", "evaluation.json", "tuned.json", "sensitivity.json")
+
+#: An evaluation, and the table with the numbers of this document (`headgate.evaluate.record`, which loads slowly).
+EVALUATION, EVALUATION_TABLE = "evaluation.json", "evaluation.parquet"
 
 
 class Verification(NamedTuple):
@@ -58,6 +63,8 @@ def _others(folder: Path) -> Iterator[Verification]:
     for name in DOCUMENTS:
         if (folder / name).is_file():
             yield _checked("document", folder / name, sealed.read)
+    if (folder / EVALUATION).is_file() and (folder / EVALUATION_TABLE).is_file():
+        yield _checked("table", folder / EVALUATION_TABLE, _evaluation_table)
     for below in sorted(folder.iterdir()) if folder.is_dir() else ():
         if below.is_dir() and not below.is_symlink():
             yield from _below(below)
@@ -83,3 +90,15 @@ def _unfinished(folder: Path) -> None:
     changed = receipts.changed_runs(folder)
     if changed:
         raise ResultError(f"{folder}: changed or missing: {', '.join(changed)}. The next run recomputes them.")
+
+
+def _evaluation_table(file: Path) -> None:
+    """Compares the table of an evaluation with its document, which has a seal."""
+    from headgate.evaluate.record import table_of
+
+    try:
+        document = sealed.read(file.with_name(EVALUATION))
+    except ResultError:
+        return  # reported as the damaged document
+    if not tables.parse(DISK.read(file), file).equals(table_of(document)):
+        raise ResultError(f"{file} is damaged: its numbers are not those of {EVALUATION}. {ADVICE}")

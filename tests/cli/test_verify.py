@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 import headgate
-from headgate.files import store
+from headgate.evaluate.record import DOCUMENT, TABLE, table_of
+from headgate.files import store, tables
+from headgate.verify import verify
 from tests.conftest import Command
 
 
@@ -49,3 +51,16 @@ def test_a_manifest_without_its_hashes_is_damaged(command: Command, copied: Path
     done = command("verify", copied)
     assert done.returncode == 3
     assert f"{store.MANIFEST} is damaged" in done.stderr
+
+
+def test_the_table_of_an_evaluation_is_compared_with_its_document(tmp_path: Path):
+    row = {"case": "one", "ecn": False, "qdisc": "red", "measure": "jain"}
+    test = {"place": "5.1", "name": "fair", "values": [{**row, "per_seed": [0.5, 0.75]}]}
+    document = {"sections": [{"number": 5, "tests": [test]}]}
+    other = {"sections": [{"number": 5, "tests": [{**test, "values": [{**row, "per_seed": [0.5, 0.25]}]}]}]}
+    (tmp_path / DOCUMENT).write_text(store.sealed_text(document))
+    tables.write(tmp_path / TABLE, table_of(document))
+    assert [each.damage for each in verify(tmp_path)] == ["", ""]
+    tables.write(tmp_path / TABLE, table_of(other))
+    (_, damaged) = verify(tmp_path)
+    assert damaged.damage.startswith(f"{tmp_path / TABLE} is damaged: its numbers are not those of {DOCUMENT}.")

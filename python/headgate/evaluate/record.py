@@ -54,7 +54,7 @@ def carry_out(
     drawn = page.draw(document)
     files: dict[str, store.Content] = {
         DOCUMENT: store.sealed_text(document),
-        TABLE: lambda file: tables.write(file, table_of(document)),
+        TABLE: tables.to_bytes(table_of(document)),
         PAGE: page.page(document, drawn),
     }
     for number, each in drawn.items():

@@ -1,11 +1,11 @@
 """Writes an export: the folder gets all files or none."""
 
-import shutil
 from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
 
 from headgate.errors import UsageError
+from headgate.files.disk import DISK
 from headgate.files.store import UNFINISHED, not_writable
 
 
@@ -24,21 +24,21 @@ def write_files(folder: Path, files: Iterable[tuple[str, bytes]], *, force: bool
     new = not folder.exists()
     unfinished = folder / f"{UNFINISHED}export"
     try:
-        shutil.rmtree(unfinished, ignore_errors=True)
-        unfinished.mkdir(parents=True)
+        DISK.remove_tree(unfinished)
+        DISK.make_folder(unfinished)
         try:
             names = []
             for name, data in chain([first], files):
-                (unfinished / name).parent.mkdir(exist_ok=True)
-                (unfinished / name).write_bytes(data)
+                DISK.make_folder((unfinished / name).parent)
+                DISK.write(unfinished / name, data)
                 names.append(name)
             for name in names:
-                (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                (unfinished / name).replace(folder / name)
+                DISK.make_folder((folder / name).parent)
+                DISK.rename(unfinished / name, folder / name)
         finally:
-            shutil.rmtree(unfinished)
+            DISK.remove_tree(unfinished)
             if new and not any(folder.iterdir()):
-                folder.rmdir()
+                DISK.remove_folder(folder)
     except OSError as error:
         raise not_writable(folder, error) from None
     return len(names)

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from headgate.errors import ResultError
+from headgate.files.disk import DISK
 
 #: Advice at the end of messages about damaged files.
 ADVICE = "Run the same command again to recompute it."
@@ -13,7 +14,7 @@ ADVICE = "Run the same command again to recompute it."
 
 def sha256(file: Path) -> str:
     """The file's SHA-256, in hexadecimal."""
-    with file.open("rb") as stream:
+    with DISK.open(file) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 

@@ -5,25 +5,27 @@ import threading
 import time
 from pathlib import Path
 
+from headgate.files.disk import DISK
+
 #: Seconds between two commits of finished runs. A power failure loses at most the runs of this time.
 COMMIT_S = 1.0
-
-
-def sync(path: Path) -> None:
-    """Waits until a file's content, or a folder's list of names, is on the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def sync_tree(folder: Path) -> None:
     """Waits until a folder with all its files is on the disk."""
     for parent, _, names in os.walk(folder):
         for name in names:
-            sync(Path(parent, name))
-        sync(Path(parent))
+            DISK.sync(Path(parent, name))
+        DISK.sync(Path(parent))
+
+
+def make_folder(folder: Path) -> list[Path]:
+    """Makes a folder and those above it. Returns the new ones, innermost first; their names are on the disk."""
+    new = [each for each in (folder, *folder.parents) if not each.exists()]
+    DISK.make_folder(folder)
+    for each in reversed(new):
+        DISK.sync(each.parent)
+    return new
 
 
 class GroupCommit:
@@ -53,7 +55,7 @@ class GroupCommit:
             if path.is_dir():
                 sync_tree(path)
             elif path.exists():
-                sync(path)
+                DISK.sync(path)
         for parent in dict.fromkeys(path.parent for path in waiting):
             if parent.is_dir():
-                sync(parent)
+                DISK.sync(parent)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from headgate.errors import ResultError
+from headgate.files.disk import DISK
 
 KEY = "sha256"
 
@@ -38,4 +39,4 @@ def parse(data: bytes, place: object) -> dict[str, Any]:
 
 def read(file: Path) -> dict[str, Any]:
     """The document in a file; `ResultError` if it is damaged."""
-    return parse(file.read_bytes(), file)
+    return parse(DISK.read(file), file)

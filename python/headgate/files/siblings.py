@@ -4,13 +4,14 @@ The folder of a result is named after its scenario, seeds included. After an int
 `--seeds 3` therefore writes another folder, but its runs are the same.
 """
 
-import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from headgate._core import ScenarioError
 from headgate.errors import HeadgateError, ResultError
 from headgate.files import receipts
+from headgate.files.disk import DISK
 from headgate.scenario import Scenario
 
 
@@ -19,11 +20,11 @@ def folders(path: Path, scenario: Scenario, *, build_file: str, scenario_file: s
 
     `build_file` and `scenario_file` are the names of these files in a folder.
     """
-    build = (path / build_file).read_text(encoding="utf-8")
+    build = DISK.read(path / build_file)
     for folder in sorted(path.parent.glob(f"{scenario.name}-*")):
         if folder != path and (folder / receipts.RUNS).is_dir():
             try:
-                same_build = (folder / build_file).read_text(encoding="utf-8") == build
+                same_build = DISK.read(folder / build_file) == build
             except OSError:
                 same_build = False
             if same_build and _same(folder / scenario_file, scenario):
@@ -39,14 +40,15 @@ def copy_run(folder: Path, name: str, into: Path) -> bool:
     try:
         if not run.is_dir() or receipts.changed_runs(folder, name):
             return False
-        shutil.copytree(run, into)
+        DISK.copy_tree(run, into)
         # An interrupted command may have moved streamed tables to their final place, so that the copy lacks them.
         if any(not (into / file).is_file() for file in receipts.hashes(into)):
-            shutil.rmtree(into)
+            DISK.remove_tree(into)
             return False
-        into.rename(into.with_name(name))
+        DISK.rename(into, into.with_name(name))
     except (OSError, ResultError):  # such as that the other command has just finished and removed it
-        shutil.rmtree(into, ignore_errors=True)
+        with suppress(OSError):
+            DISK.remove_tree(into)
         return False
     return True
 

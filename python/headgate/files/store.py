@@ -11,9 +11,8 @@ import hashlib
 import math
 import os
 import platform
-import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -21,6 +20,7 @@ from headgate import _core
 from headgate.errors import ResultError, did_you_mean, warn_renamed
 from headgate.files import damage, durable, receipts, renamed, sealed, siblings
 from headgate.files.damage import sha256
+from headgate.files.disk import DISK
 from headgate.files.receipts import CAPTURES as CAPTURES
 from headgate.files.receipts import RUNS as RUNS
 from headgate.files.sealed import json_text as json_text
@@ -101,19 +101,21 @@ class Store:
         try:
             self.damaged = self._damaged() if same else []
             if not same or (self.complete and self.damaged):
-                (self.path / MANIFEST).unlink(missing_ok=True)
-                (self.path / REPORT).unlink(missing_ok=True)  # it describes the results that are removed here
-                shutil.rmtree(self.runs, ignore_errors=True)
-                shutil.rmtree(self.path / renamed.UNFINISHED, ignore_errors=True)
+                DISK.remove(self.path / MANIFEST)
+                DISK.remove(self.path / REPORT)  # it describes the results that are removed here
+                DISK.remove_tree(self.runs)
+                DISK.remove_tree(self.path / renamed.UNFINISHED)
             if not self.complete:
-                self.runs.mkdir(exist_ok=True)
+                durable.make_folder(self.runs)
                 for left in self.runs.glob(f"{UNFINISHED}*"):
-                    shutil.rmtree(left)
+                    DISK.remove_tree(left)
                 write_whole(self.path / SCENARIO, self.scenario.to_toml())
                 for name, data in self.scenario.inputs.items():
-                    (self.path / name).parent.mkdir(exist_ok=True)
+                    durable.make_folder((self.path / name).parent)
                     write_whole(self.path / name, data)
                 write_whole(self.path / BUILD, build())
+                # Without these files the finished runs would be discarded.
+                self._commits.add(*(self.path / name for name in (SCENARIO, *self.scenario.inputs, BUILD)))
                 if not force:
                     self._adopt()
         except OSError as error:
@@ -149,7 +151,7 @@ class Store:
                 return [MANIFEST]
         changed = receipts.changed_runs(self.path)
         for run in {Path(name).parts[1] for name in changed}:
-            shutil.rmtree(self.runs / run)
+            DISK.remove_tree(self.runs / run)
         return changed
 
     def _same_build(self) -> bool:
@@ -158,25 +160,25 @@ class Store:
         Two builds of one version can differ during development. They must not share results.
         """
         file = self.path / BUILD
-        return file.is_file() and file.read_text(encoding="utf-8") == build()
+        return file.is_file() and DISK.read(file) == build().encode()
 
     def _tidy(self, new_folders: list[Path]) -> None:
         """Removes the folder's files if no run has finished."""
         if self.complete:
-            shutil.rmtree(
-                self.runs, ignore_errors=True
-            )  # a process that was killed after it wrote the manifest left it
+            with suppress(OSError):
+                DISK.remove_tree(self.runs)  # a process that was killed after it wrote the manifest left it
             return
         if self.runs.is_dir() and any(self.runs.iterdir()):
             return
-        shutil.rmtree(self.runs, ignore_errors=True)
-        for folder in new_folders:
-            if folder == self.path:
-                (folder / SCENARIO).unlink(missing_ok=True)
-                shutil.rmtree(folder / INPUTS, ignore_errors=True)
-                (folder / BUILD).unlink(missing_ok=True)
-            if folder.is_dir() and not any(folder.iterdir()):
-                folder.rmdir()
+        with suppress(OSError):  # an error of the run itself is the one to report
+            DISK.remove_tree(self.runs)
+            for folder in new_folders:
+                if folder == self.path:
+                    DISK.remove(folder / SCENARIO)
+                    DISK.remove_tree(folder / INPUTS)
+                    DISK.remove(folder / BUILD)
+                if folder.is_dir() and not any(folder.iterdir()):
+                    DISK.remove_folder(folder)
 
     @property
     def complete(self) -> bool:
@@ -195,14 +197,15 @@ class Store:
     def writing(self, run: RunKey) -> Iterator[Path]:
         """A folder for the files of `run`. It gets a receipt and is kept on success; it is removed on an exception."""
         unfinished = self.runs / f"{UNFINISHED}{slug(run)}"
-        unfinished.mkdir()
+        DISK.make_folder(unfinished)
         try:
             yield unfinished
             write_json(unfinished / receipts.NAME, receipts.of(unfinished))
-            unfinished.rename(self.run(run))
+            DISK.rename(unfinished, self.run(run))
             self._commits.add(self.run(run))
         except BaseException:
-            shutil.rmtree(unfinished, ignore_errors=True)
+            with suppress(OSError):
+                DISK.remove_tree(unfinished)
             raise
 
     def hashes(self, run: RunKey) -> dict[str, str]:
@@ -221,9 +224,9 @@ class Store:
             had = self.hashes(run)
             for name in names:
                 final = receipts.final_place(self.path, slug(run), name)
-                final.parent.mkdir(exist_ok=True)
+                durable.make_folder(final.parent)
                 if (self.run(run) / name).exists():
-                    (self.run(run) / name).replace(final)
+                    DISK.rename(self.run(run) / name, final)
                 hashes[final] = had[name]
         return hashes
 
@@ -232,12 +235,12 @@ class Store:
         manifest = manifest_of(self.scenario, {str(file.relative_to(self.path)): had for file, had in hashes.items()})
         if self.scenario.live:
             manifest |= live_manifest(self.scenario, [read_json(self.run(run) / LIVE) for run in self.scenario.runs])
-        self._commits.add(*hashes, self.path / TIMING, self.path / SCENARIO)
+        self._commits.add(*hashes, self.path / TIMING)
         self._commits.commit()  # the manifest promises that these files are there
         write_json(self.path / MANIFEST, manifest)
         self._commits.add(self.path / MANIFEST)
         self._commits.commit()
-        shutil.rmtree(self.runs)
+        DISK.remove_tree(self.runs)
         return manifest
 
 
@@ -371,14 +374,14 @@ def _make_folder(path: Path, check_writable: bool) -> list[Path]:
     """Makes the folder and, if `check_writable`, writes a test file. Gives the new folders, innermost first."""
     new = [folder for folder in (path, *path.parents) if not folder.exists()]
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        durable.make_folder(path)
         if check_writable:
             write_whole(path / f"{UNFINISHED}probe", "")
-            (path / f"{UNFINISHED}probe").unlink()
+            DISK.remove(path / f"{UNFINISHED}probe")
     except OSError as error:
         for folder in new:
             if folder.is_dir():
-                folder.rmdir()
+                DISK.remove_folder(folder)
         raise not_writable(path, error) from None
     return new
 

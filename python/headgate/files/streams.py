@@ -2,12 +2,13 @@
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import Any, BinaryIO, Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from headgate.files import tables
+from headgate.files.disk import DISK
 from headgate.files.store import CAPTURES
 from headgate.scenario import Scenario
 
@@ -22,16 +23,18 @@ class FileStreams:
         self._folder = folder
         self._tables = {name: folder / f"{name}.parquet" for name in scenario.records}
         self._writers: dict[str, pq.ParquetWriter] = {}
-        self._captures: dict[str, IO[bytes]] = {}
+        self._captures: dict[str, BinaryIO] = {}
         self._links = scenario.captures
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
         if self._links:
-            (self._folder / CAPTURES).mkdir()
-        for link in self._links:
-            file = (self._folder / CAPTURES / f"{link}.pcapng").open("wb")
-            self._captures[link] = self._open.enter_context(file)
+            DISK.make_folder(self._folder / CAPTURES)
+        with self._open:
+            for link in self._links:
+                file = DISK.create(self._folder / CAPTURES / f"{link}.pcapng")
+                self._captures[link] = self._open.enter_context(file)
+            self._open = self._open.pop_all()
         return self
 
     def batch(self, name: str, batch: Any) -> None:
@@ -46,12 +49,13 @@ class FileStreams:
         self._captures[link].write(data)
 
     def __exit__(self, *_: object) -> None:
-        for name in self._tables.keys() - self._writers.keys():
-            self._start(name, tables.STREAMED[name])
-        self._open.close()
+        with self._open:  # closes the files, whether the last ones can be made or not
+            for name in self._tables.keys() - self._writers.keys():
+                self._start(name, tables.STREAMED[name])
 
     def _start(self, name: str, schema: pa.Schema) -> None:
-        writer = pq.ParquetWriter(self._tables[name], schema, **tables.PARQUET)
+        file = self._open.enter_context(DISK.create(self._tables[name]))
+        writer = pq.ParquetWriter(file, schema, **tables.PARQUET)
         self._writers[name] = self._open.enter_context(writer)
 
 

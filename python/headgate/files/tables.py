@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 
 from headgate import _core
 from headgate.files import damage, words
+from headgate.files.disk import DISK
 
 TEXT = pa.dictionary(pa.int32(), pa.string())
 
@@ -132,7 +133,7 @@ def csv(whole: pa.Table) -> bytes:
 
 def write(path: Path, whole: pa.Table) -> None:
     """Writes a Parquet file."""
-    pq.write_table(whole, path, row_group_size=ROW_GROUP, **PARQUET)
+    DISK.write(path, to_bytes(whole))
 
 
 def to_bytes(whole: pa.Table) -> bytes:
@@ -144,7 +145,7 @@ def to_bytes(whole: pa.Table) -> bytes:
 
 def read(path: Path, expected: str) -> pa.Table:
     """Reads a Parquet file that Headgate wrote; `ResultError` if its SHA-256 is not the `expected` one."""
-    return parse(damage.verified(path.read_bytes(), expected, path), path)
+    return parse(damage.verified(DISK.read(path), expected, path), path)
 
 
 def parse(data: bytes, place: object) -> pa.Table:

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 from headgate import style
 from headgate.analysis import data
+from headgate.files.disk import DISK
 from headgate.plot import parallel
 from headgate.plot.curves import completion, delay_cdf, fairness
 from headgate.plot.goodput import goodput
@@ -84,10 +85,10 @@ def save_all(result: Result, folder: Path | str, drawn: dict[str, Picture] | Non
     `drawn` are the result's pictures if they exist; those without a PNG are written as SVG only.
     """
     folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    DISK.make_folder(folder)
     written = []
     for name, each in (pictures(result) if drawn is None else drawn).items():
         for file, content in each.files(name).items():
-            (folder / file).write_bytes(content)
+            DISK.write(folder / file, content)
             written.append(folder / file)
     return written

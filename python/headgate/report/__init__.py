@@ -8,6 +8,7 @@ from pathlib import Path
 
 from headgate import plot
 from headgate.analysis import accuracy, findings, verdict
+from headgate.files.disk import DISK
 from headgate.plot import Picture
 from headgate.report import charts, glossary, script, sections
 from headgate.report.certainty import certainty
@@ -23,7 +24,7 @@ MOST_FIGURES = 4_000_000
 
 def write(result: Result, path: Path | str, drawn: dict[str, Picture] | None = None) -> None:
     """Writes the page to the file `path`; `drawn` are the result's pictures if they exist."""
-    Path(path).write_text(page(result, drawn), encoding="utf-8", newline="\n")
+    DISK.write(Path(path), page(result, drawn).encode())
 
 
 def page(result: Result, drawn: dict[str, Picture] | None = None) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from headgate.errors import ResultError, UsageError
 from headgate.files import durable, store
+from headgate.files.disk import DISK
 
 
 class Folder(Protocol):
@@ -88,21 +89,21 @@ class _LocalFolder:
 
     def read(self, names: Sequence[str]) -> dict[str, bytes]:
         try:
-            return {name: (self._path / name).read_bytes() for name in names if (self._path / name).is_file()}
+            return {name: DISK.read(self._path / name) for name in names if (self._path / name).is_file()}
         except OSError as error:
             raise ResultError(f"cannot read {self._path}: {error.strerror or error}") from None
 
     def write(self, files: Mapping[str, bytes]) -> None:
         with self._writing():
             for name, data in files.items():
-                (self._path / name).parent.mkdir(parents=True, exist_ok=True)
+                durable.make_folder((self._path / name).parent)
                 store.write_whole(self._path / name, data)
             self._commits.add(*(self._path / name for name in files))
 
     def remove(self, names: Sequence[str]) -> None:
         with self._writing():
             for name in names:
-                (self._path / name).unlink()
+                DISK.remove(self._path / name)
 
     def commit(self) -> None:
         with self._writing():

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from headgate.errors import UsageError
 from headgate.execution.runner import Watcher
 from headgate.files import store
+from headgate.files.disk import DISK
 from headgate.qdiscs.spec import QdiscSpec
 from headgate.scenario import Scenario
 from headgate.tuning import space
@@ -121,7 +122,7 @@ def _remove_files(folder: Path, new_folders: Sequence[Path]) -> None:
     """Removes the files of a search that could not begin."""
     if folder in new_folders:
         for file in folder.iterdir():
-            file.unlink()
+            DISK.remove(file)
         for each in new_folders:
             if not any(each.iterdir()):
-                each.rmdir()
+                DISK.remove_folder(each)
