@@ -279,10 +279,13 @@ impl fmt::Display for ResponsivenessVerdict {
             Responsiveness::Friendly if self.arrival_rate <= self.tcp_rate && self.tcp_rate.is_finite() => {
                 write!(
                     f,
-                    "{rate_in_words}, at most the {tcp} of a TCP flow with a round-trip time of {round_trip} ms; {signals}"
+                    "{rate_in_words}, at most the {tcp} of a TCP flow with a round-trip time of {round_trip} ms; \
+                     no reduction was measured after {signals}"
                 )
             }
-            Responsiveness::Friendly => write!(f, "{rate_in_words}; {signals}"),
+            Responsiveness::Friendly => {
+                write!(f, "{rate_in_words}, not above {FAIR_MARGIN} times; no reduction was measured after {signals}")
+            }
             Responsiveness::Unresponsive => {
                 write!(f, "{rate_in_words}, did not reduce its rate after {signals}; ")?;
                 write!(f, "a TCP flow with a round-trip time of {round_trip} ms would send {tcp}")
