@@ -87,7 +87,7 @@ def test_packets_that_fit_are_all_received_and_never_early():
 
 
 def test_a_frame_that_was_too_long_is_explained():
-    counters = ("stalls", "no_slot", "kernel_dropped", "no_checksum", "refused")
+    counters = ("stalls", "no_slot", "kernel_dropped", "super_packets", "no_checksum", "refused")
     nothing: dict[str, Any] = {**dict.fromkeys(counters, 0), "discarded": []}
     warnings = summary.warnings(
         {"forward": nothing | {"discarded": [("oversize", 3), ("bad_length", 1)]}, "reverse": nothing}

@@ -1,4 +1,4 @@
-//! Frames of an interface with offloads: without checksums, or with several segments merged into one. Also interfaces
+//! Frames of an interface with offloads: without checksums, or super-packets with the data of several packets. Also interfaces
 //! with large MTUs, and rings with too few frames. The tests need root and are skipped otherwise, with the reason
 //! printed.
 #![cfg(target_os = "linux")]
@@ -14,9 +14,11 @@ use std::time::Duration;
 
 use headgate_core::Ecn;
 use headgate_live::clock::Monotonic;
+use headgate_live::io::interface::counters;
 use headgate_live::io::{LinkEnd, PacketSocket, SendMethod};
 use headgate_live::pacing::PacedClock;
 use headgate_live::{Forwarder, FrameAnomaly, Layer, Pool, View};
+use quinn_udp::{Transmit, UdpSocketState};
 use rustix::thread::gettid;
 use support::memory::Conserved;
 use support::namespace::{in_namespace, ip, veth};
@@ -160,28 +162,92 @@ fn frames_up_to_the_interfaces_mtu_pass() {
     assert_eq!(view.lanes[0].anomalies.of(FrameAnomaly::Oversize), 0);
 }
 
-#[test]
-fn merged_segments_are_dropped_and_counted() {
-    let serve = |ready: Sender<()>| {
-        let listener = TcpListener::bind("10.78.0.2:9").unwrap();
-        ready.send(()).unwrap();
-        let (mut stream, _) = listener.accept().unwrap();
-        // The link drops the merged segment. The data arrives only if the sender retransmits it in small segments.
-        stream.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+/// Bytes of a datagram that the kernel cuts from a longer one (`UDP_SEGMENT`).
+const DATAGRAM: usize = 1000;
+
+/// Data for ten datagrams, the last of which is shorter.
+fn datagrams() -> Vec<u8> {
+    (0..9 * DATAGRAM + 300).map(|n| (n / 7) as u8).collect()
+}
+
+/// Receives the datagrams, then echoes the data of a connection, for each address family. Returns the number of frames
+/// that the interface has received.
+fn receive_segments(ready: Sender<()>) -> u64 {
+    let addresses: [SocketAddr; 2] = ["10.78.0.2:9".parse().unwrap(), "[fd78::2]:9".parse().unwrap()];
+    let sockets = addresses.map(|at| (UdpSocket::bind(at).unwrap(), TcpListener::bind(at).unwrap()));
+    ready.send(()).unwrap();
+    for (udp, tcp) in sockets {
+        udp.set_read_timeout(PATIENCE).unwrap();
+        for expected in datagrams().chunks(DATAGRAM) {
+            let mut data = [0; 16_000];
+            let length = udp.recv(&mut data).unwrap();
+            assert_eq!(&data[..length], expected);
+        }
+        let (mut stream, _) = tcp.accept().unwrap();
+        let mut all = Vec::new();
+        stream.set_read_timeout(PATIENCE).unwrap();
+        stream.read_to_end(&mut all).unwrap();
+        stream.write_all(&all).unwrap();
+        // Ends when the other end has everything.
         let _ = stream.read(&mut [0; 1]);
-    };
-    let Some(view) = between_hosts(1500, serve, || {
-        // Six segments merged into one: less than the initial window (RFC 6928).
-        let mut tcp = TcpStream::connect("10.78.0.2:9").unwrap();
-        tcp.write_all(&[7; 8000]).unwrap();
-        tcp.set_read_timeout(PATIENCE).unwrap();
-        // Sends until the other end closes.
-        let _ = tcp.read(&mut [0; 1]);
-    }) else {
+    }
+    settled(|| counters("host2").unwrap().received)
+}
+
+/// The value of `count` once it does not change any more: the last acknowledgments may be on their way.
+#[expect(clippy::disallowed_methods, reason = "the kernel's counters change in time, and no event says so")]
+fn settled(count: impl Fn() -> u64) -> u64 {
+    loop {
+        let before = count();
+        thread::sleep(Duration::from_millis(200));
+        if count() == before {
+            return before;
+        }
+    }
+}
+
+/// Sends the datagrams in one call, then `bytes` bytes over a connection, and expects them back.
+fn send_segments(address: &str, local: &str, bytes: usize) {
+    let udp = UdpSocket::bind(local).unwrap();
+    let state = UdpSocketState::new((&udp).into()).unwrap();
+    let (destination, contents) = (address.parse().unwrap(), datagrams());
+    let transmit = Transmit { destination, ecn: None, contents: &contents, segment_size: Some(DATAGRAM), src_ip: None };
+    state.try_send((&udp).into(), &transmit).unwrap();
+    let data: Vec<u8> = (0..bytes).map(|n| (n % 251) as u8).collect();
+    let mut tcp = TcpStream::connect(address).unwrap();
+    tcp.set_read_timeout(PATIENCE).unwrap();
+    tcp.write_all(&data).unwrap();
+    tcp.shutdown(std::net::Shutdown::Write).unwrap();
+    let mut back = Vec::new();
+    tcp.read_to_end(&mut back).unwrap();
+    assert!(back == data, "{} of {bytes} bytes came back, or others", back.len());
+}
+
+#[test]
+fn super_packets_are_segmented_as_a_card_does() {
+    let (count_sender, count) = channel();
+    let (ended_sender, ended) = channel();
+    let Some(view) = between_hosts(
+        1500,
+        move |ready| count_sender.send(receive_segments(ready)).unwrap(),
+        move || {
+            send_segments("10.78.0.2:9", "10.78.0.1:0", 300_000);
+            send_segments("[fd78::2]:9", "[fd78::1]:0", 300_000);
+            // The interface must stay until the other host has counted.
+            ended_sender.send(count.recv().unwrap()).unwrap();
+        },
+    ) else {
         return;
     };
     assert!(view.lanes.iter().all(|lane| lane.adds_up()), "{view:#?}");
-    assert!(view.lanes[0].anomalies.of(FrameAnomaly::Oversize) > 0, "{:?}", view.lanes[0].anomalies);
+    for (lane, kernel) in view.lanes.iter().zip(&view.kernel) {
+        assert_eq!(lane.anomalies.of(FrameAnomaly::Oversize), 0);
+        assert_eq!((lane.counts.no_slot, lane.counts.refused, kernel.dropped), (0, 0, 0));
+        // The 600 kB of data need at least 400 packets, and as super-packets at least ten frames.
+        assert!(kernel.super_packets >= 10 && lane.counts.delivered >= 400, "{kernel:?} {:?}", lane.counts);
+    }
+    // The host received the packets one by one.
+    assert_eq!(ended.recv().unwrap(), view.lanes[0].counts.delivered, "{:?}", view.lanes[0].counts);
 }
 
 #[test]

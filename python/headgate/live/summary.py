@@ -75,6 +75,7 @@ def _ms(value: float | None) -> str:
 
 #: Packets changed outside the link, by the counters of a direction.
 NOTES = {
+    "super_packets": "{} super-packets were segmented: a sender or an interface left it to a card",
     "no_checksum": "{} packets arrived without a checksum; it was filled in",
 }
 

@@ -80,7 +80,7 @@ pub struct LaneMetric {
 }
 
 /// All metrics, in the order of the Prometheus export.
-pub const LANE_METRICS: [LaneMetric; 16] = [
+pub const LANE_METRICS: [LaneMetric; 17] = [
     metric("offered", "", "Frames received from the interface.", |lane, _| lane.counts.offered),
     metric("arrived", "arrived_packets_total", "Packets that arrived at the discipline.", |lane, _| {
         lane.port_counts().arrived
@@ -107,6 +107,12 @@ pub const LANE_METRICS: [LaneMetric; 16] = [
         |_, kernel| kernel.dropped,
     ),
     metric("no_checksum", "", "Packets received without a checksum.", |_, kernel| kernel.no_checksum),
+    metric(
+        "super_packets",
+        "super_packets_total",
+        "Super-packets received and segmented: several packets in one frame, by an offload.",
+        |_, kernel| kernel.super_packets,
+    ),
     metric("stalls", "stalls_total", "Times that the forwarding thread was too late to catch up.", |lane, _| {
         lane.counts.stalls
     }),

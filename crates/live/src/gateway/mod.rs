@@ -15,7 +15,7 @@ use crate::io::clock::Monotonic;
 use crate::io::frame::Layer;
 use crate::io::inspect::{Interface, names};
 use crate::io::pool::Pool;
-use crate::io::{LinkEnd, PacketSocket, SendMethod, offloads, switch_offloads_off, with_context};
+use crate::io::{LinkEnd, PacketSocket, SendMethod, switch_offloads_off, with_context};
 
 /// Settings of a gateway.
 #[derive(Clone, Debug)]
@@ -39,9 +39,6 @@ pub struct Gateway {
     seed: u64,
     notes: Vec<String>,
 }
-
-/// The receive offload, which merges packets before a packet socket sees them (linux/ethtool.h).
-const RECEIVE_OFFLOAD: &str = "generic-receive-offload";
 
 impl Gateway {
     /// Checks both interfaces and forwards between them, in a thread with real-time priority where permitted.
@@ -161,11 +158,6 @@ fn check_pair([a, b]: &[Interface; 2]) -> io::Result<()> {
 fn notes(interface: &Interface) -> Vec<String> {
     let name = &interface.name;
     let mut notes = Vec::new();
-    if offloads(name).is_ok_and(|on| on.contains(&RECEIVE_OFFLOAD)) {
-        notes.push(format!(
-            "{name}: {RECEIVE_OFFLOAD} is on: merged packets are dropped. Switch it off with --offloads-off"
-        ));
-    }
     if !interface.carrier {
         notes.push(format!("{name} has no carrier: the other end is not connected"));
     }

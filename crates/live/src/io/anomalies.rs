@@ -41,7 +41,7 @@ anomalies! {
     BadLength = "bad_length",
     /// Wrong checksum of the IPv4 header.
     BadChecksum = "bad_checksum",
-    /// Longer than a slot: a jumbo frame, or several segments merged by a card or the kernel.
+    /// Longer than the MTU: a jumbo frame, or a super-packet that cannot be segmented, such as a tunnel's.
     Oversize = "oversize",
     /// Another protocol than IP, such as ARP, LLDP or PPPoE.
     NonIp = "non_ip",

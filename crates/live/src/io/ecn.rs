@@ -23,7 +23,7 @@ pub fn mark(frame: &mut [u8], at: IpPosition) {
 
 /// Incremental update `HC' = ~(~HC + ~m + m')` in ones' complement.
 #[inline]
-fn updated_checksum(checksum: u16, old: u16, new: u16) -> u16 {
+pub(super) fn updated_checksum(checksum: u16, old: u16, new: u16) -> u16 {
     let sum = u32::from(!checksum) + u32::from(!old) + u32::from(new);
     let folded = (sum & 0xffff) + (sum >> 16);
     // The sum of three 16-bit words carries at most 2; folding carries at most 1 more.

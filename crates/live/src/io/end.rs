@@ -14,7 +14,7 @@ pub const BATCH: usize = 64;
 pub struct ReceiveResult {
     /// Frames discarded because no slot was free.
     pub no_slot: u64,
-    /// Frames discarded because they exceed the MTU or a slot.
+    /// Frames discarded because they exceed the MTU or a slot, or cannot be segmented.
     pub oversize: u64,
     /// Whether more frames may be waiting.
     pub more: bool,
@@ -27,6 +27,8 @@ pub struct KernelCounts {
     pub dropped: u64,
     /// Frames received without a transport checksum (left to a card by checksum offload), which this end filled in.
     pub no_checksum: u64,
+    /// Super-packets received, which this end segmented.
+    pub super_packets: u64,
 }
 
 /// One end of a link. No method blocks.

@@ -1,25 +1,20 @@
 //! Packet sockets: Ethernet frames from and to an interface (packet(7)).
 //!
 //! The interface should have no address in the forwarder's namespace: the kernel sees the same frames and would answer
-//! those addressed to it. Its offloads should be off ([`switch_offloads_off`](super::switch_offloads_off)): merged
-//! frames exceed the MTU and are dropped as `oversize`. A sender with checksum offload leaves the checksum to a card.
-//! This module fills it in, since the sending socket does not.
+//! those addressed to it. A sender with offloads leaves checksums and the segmentation of super-packets to a card, and a
+//! receiving card may merge packets. This module restores the packets of a wire ([`offload`](super::offload)).
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use etherparse::checksum::Sum16BitWords;
-
 use super::end::{BATCH, KernelCounts, LinkEnd, ReceiveResult};
-use super::ring::{PartialChecksum, ReceiveRing, RingFrame};
+use super::ring::{ReceiveRing, RingFrame, TAG, TAG_AT};
+use super::super_packet::SuperPackets;
 use super::sys;
 use super::xdp::XdpSender;
 use crate::io::frame::Layer;
 use crate::io::pool::{FrameId, Pool};
 
-/// VLAN tags follow the two MAC addresses.
-const TAG_AT: usize = 12;
-const TAG: usize = 4;
 /// An Ethernet header, and the tags that an interface accepts beyond its MTU.
 const HEADER: usize = 14 + 2 * TAG;
 
@@ -40,6 +35,7 @@ pub enum SendMethod {
 pub struct PacketSocket {
     // Dropped before the socket it belongs to.
     ring: ReceiveRing,
+    super_packets: SuperPackets,
     socket: OwnedFd,
     /// Sends frames. The receiving socket cannot: with `PACKET_VNET_HDR` it would need a header before each frame.
     send_socket: OwnedFd,
@@ -70,6 +66,7 @@ impl PacketSocket {
         sys::set_option(fd, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &1_i32)?;
         sys::set_option(send_socket.as_fd(), libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &1_i32)?;
         sys::set_option(fd, libc::SOL_PACKET, libc::PACKET_VNET_HDR, &1_i32)?;
+        let super_packets = SuperPackets::of(fd)?;
         let ring = ReceiveRing::new(fd, frames, Pool::slot_for(mtu))?;
         let kind = libc::PACKET_MR_PROMISC as u16;
         let member = libc::packet_mreq { mr_ifindex: index, mr_type: kind, mr_alen: 0, mr_address: [0; 8] };
@@ -78,12 +75,50 @@ impl PacketSocket {
         // Protocol 0 receives nothing: this socket only sends.
         sys::bind(send_socket.as_fd(), index, 0)?;
         let xdp = open_xdp(interface, index, mtu, sending)?;
-        Ok(PacketSocket { ring, socket, send_socket, xdp, mtu, counts: KernelCounts::default(), idle_calls: 0 })
+        let counts = KernelCounts::default();
+        Ok(PacketSocket { ring, super_packets, socket, send_socket, xdp, mtu, counts, idle_calls: 0 })
     }
 
     /// Why AF_XDP is not used although it was wanted.
     pub fn why_not_xdp(&self) -> Option<&io::Error> {
         self.xdp.as_ref().err()?.as_ref()
+    }
+
+    /// Takes the ring's next frame, which is a super-packet or queued: prepares its segments, or counts why it is
+    /// dropped.
+    #[cold]
+    fn take_long_frame(&mut self, longest: usize, received: &mut ReceiveResult) -> io::Result<()> {
+        let Some(frame) = self.ring.peek() else { return Ok(()) };
+        let no_room = !frame.queued && frame.bytes.len() < frame.length;
+        match self.super_packets.load(self.socket.as_fd(), &frame)? {
+            Some((count, length)) if length <= longest => {
+                self.counts.super_packets += 1;
+                self.counts.no_checksum += count;
+            }
+            Some((count, _)) => {
+                self.super_packets.discard();
+                received.oversize += count;
+            }
+            None if no_room => self.counts.dropped += 1,
+            None => received.oversize += 1,
+        }
+        self.ring.release();
+        Ok(())
+    }
+
+    /// Takes the next segment of a super-packet.
+    fn take_segment(&mut self, pool: &mut Pool, batch: &mut Vec<FrameId>, received: &mut ReceiveResult) {
+        match pool.take() {
+            Some(frame) => {
+                let length = self.super_packets.write_next(pool.slot_mut(&frame));
+                pool.set_len(&frame, length);
+                batch.push(frame);
+            }
+            None => {
+                self.super_packets.skip_next();
+                received.no_slot += 1;
+            }
+        }
     }
 
     /// Clears the sockets' pending errors on every 64th call in a row without a frame. Until a pending error is read
@@ -107,11 +142,19 @@ impl PacketSocket {
 impl LinkEnd for PacketSocket {
     fn recv(&mut self, pool: &mut Pool, batch: &mut Vec<FrameId>) -> io::Result<ReceiveResult> {
         let mut received = ReceiveResult::default();
+        let longest = (self.mtu + HEADER).min(pool.slot_bytes().saturating_sub(TAG));
         for _ in batch.len()..BATCH {
+            if self.super_packets.pending() {
+                self.take_segment(pool, batch, &mut received);
+                continue;
+            }
             let Some(received_frame) = self.ring.peek() else { break };
-            self.counts.no_checksum += u64::from(received_frame.partial.is_some());
-            let longest = received_frame.bytes.len().min(self.mtu + HEADER).min(pool.slot_bytes().saturating_sub(TAG));
-            if received_frame.length > longest {
+            if received_frame.queued || received_frame.offload.segments.is_some() {
+                self.take_long_frame(longest, &mut received)?;
+                continue;
+            }
+            self.counts.no_checksum += u64::from(received_frame.offload.partial.is_some());
+            if received_frame.length > longest.min(received_frame.bytes.len()) {
                 received.oversize += 1;
             } else if let Some(frame) = pool.take() {
                 let length = copy_frame(&received_frame, pool.slot_mut(&frame));
@@ -123,7 +166,7 @@ impl LinkEnd for PacketSocket {
             self.ring.release();
             self.idle_calls = 0;
         }
-        received.more = self.ring.ready();
+        received.more = self.super_packets.pending() || self.ring.ready();
         if batch.is_empty() {
             self.clear_error()?;
         }
@@ -225,10 +268,9 @@ fn explain_no_xdp(interface: &str, error: &io::Error) -> io::Error {
 fn copy_frame(frame: &RingFrame<'_>, room: &mut [u8]) -> usize {
     let bytes = frame.bytes;
     let tagged = match (frame.tag, bytes.split_at_checked(TAG_AT)) {
-        (Some([kind, control]), Some((addresses, rest))) => {
+        (Some(tag), Some((addresses, rest))) => {
             room[..TAG_AT].copy_from_slice(addresses);
-            room[TAG_AT..TAG_AT + 2].copy_from_slice(&kind.to_be_bytes());
-            room[TAG_AT + 2..TAG_AT + TAG].copy_from_slice(&control.to_be_bytes());
+            room[TAG_AT..TAG_AT + TAG].copy_from_slice(&tag);
             room[TAG_AT + TAG..TAG + bytes.len()].copy_from_slice(rest);
             TAG
         }
@@ -238,75 +280,8 @@ fn copy_frame(frame: &RingFrame<'_>, room: &mut [u8]) -> usize {
         }
     };
     let length = tagged + bytes.len();
-    if let Some(partial) = frame.partial {
-        fill_in_checksum(&mut room[tagged..length], partial);
+    if let Some(partial) = frame.offload.partial {
+        partial.fill_in(&mut room[tagged..length]);
     }
     length
-}
-
-/// Fills in a checksum. A sum of 0 becomes 0xffff, equal in ones' complement: for UDP, 0 means no checksum (RFC 768).
-#[cold]
-fn fill_in_checksum(frame: &mut [u8], PartialChecksum { start, offset }: PartialChecksum) {
-    let Some(summed) = frame.get_mut(start..) else { return };
-    let sum = Sum16BitWords::new().add_slice(summed).to_ones_complement_with_no_zero();
-    // etherparse sums words in native byte order.
-    if let Some(checksum) = summed.get_mut(offset..offset + 2) {
-        checksum.copy_from_slice(&sum.to_ne_bytes());
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use etherparse::{Ipv4Header, Ipv6Header, PacketBuilder, TcpHeader, UdpHeader};
-
-    /// A frame with its checksum, the same frame with only the sum of the pseudo-header, and the checksum's position
-    /// (RFC 9293, section 3.1; RFC 8200, section 8.1).
-    fn both(v6: bool, tcp: bool, payload: &[u8]) -> (Vec<u8>, Vec<u8>, PartialChecksum) {
-        let mac = PacketBuilder::ethernet2([2; 6], [4; 6]);
-        let ip = match v6 {
-            true => mac.ipv6([3; 16], [9; 16], 64),
-            false => mac.ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64),
-        };
-        let mut whole = Vec::new();
-        match tcp {
-            true => ip.tcp(80, 8080, 7, 100).write(&mut whole, payload).unwrap(),
-            false => ip.udp(80, 8080).write(&mut whole, payload).unwrap(),
-        }
-        let start = 14 + if v6 { Ipv6Header::LEN } else { Ipv4Header::MIN_LEN };
-        let (offset, length, protocol) =
-            if tcp { (16, TcpHeader::MIN_LEN + payload.len(), 6) } else { (6, UdpHeader::LEN + payload.len(), 17) };
-        let addresses = if v6 { &whole[22..54] } else { &whole[26..34] };
-        let words = addresses.chunks(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]])));
-        let sum = words.sum::<u32>() + length as u32 + protocol;
-        let sum = (sum & 0xffff) + (sum >> 16);
-        let mut left = whole.clone();
-        left[start + offset..start + offset + 2].copy_from_slice(&(sum as u16).to_be_bytes());
-        (whole, left, PartialChecksum { start, offset })
-    }
-
-    #[test]
-    fn a_filled_in_checksum_covers_the_whole_segment() {
-        for payload in [&b""[..], b"x", b"some bytes of no even number, 37 here"] {
-            for (v6, tcp) in [(false, false), (false, true), (true, false), (true, true)] {
-                let (whole, mut left, partial) = both(v6, tcp, payload);
-                assert_ne!(left, whole);
-                fill_in_checksum(&mut left, partial);
-                assert_eq!(left, whole, "IPv6: {v6}, TCP: {tcp}, {} bytes", payload.len());
-            }
-        }
-    }
-
-    #[test]
-    fn a_checksum_beyond_the_frame_is_not_filled_in() {
-        for partial in [
-            PartialChecksum { start: 40, offset: 0 },
-            PartialChecksum { start: 8, offset: 31 },
-            PartialChecksum { start: 65_535, offset: 9 },
-        ] {
-            let mut frame = [7; 40];
-            fill_in_checksum(&mut frame, partial);
-            assert_eq!(frame, [7; 40]);
-        }
-    }
 }

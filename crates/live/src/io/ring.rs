@@ -15,11 +15,12 @@ use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use libc::{
-    TP_STATUS_CSUMNOTREADY, TP_STATUS_KERNEL, TP_STATUS_USER, TP_STATUS_VLAN_TPID_VALID, TP_STATUS_VLAN_VALID,
+    TP_STATUS_COPY, TP_STATUS_KERNEL, TP_STATUS_USER, TP_STATUS_VLAN_TPID_VALID, TP_STATUS_VLAN_VALID,
     TPACKET_ALIGNMENT,
 };
 
 use super::mapping::Mapping;
+use super::offload::{OFFLOAD_HEADER, Offload};
 use super::sys;
 
 /// Bytes before a frame: its `tpacket2_hdr`, an address, padding, the `PACKET_VNET_HDR` header (90 with Ethernet's),
@@ -30,10 +31,10 @@ const BLOCK_UNIT: usize = 1 << 16;
 /// Limit of the ring's memory; a ring of giant frames holds fewer frames.
 const MOST_BYTES: usize = 1 << 26;
 
-/// `struct virtio_net_hdr` (linux/virtio_net.h), right before a frame: flags, segmentation type, header length, segment
-/// size, start of the checksummed bytes, offset of the checksum from there.
-const NET_HEADER: usize = 10;
-const NEEDS_CHECKSUM: u8 = 1;
+/// VLAN tags follow the two MAC addresses.
+pub(super) const TAG_AT: usize = 12;
+/// Bytes of a VLAN tag: protocol identifier and control information.
+pub(super) const TAG: usize = 4;
 
 /// A received frame in the ring.
 pub(super) struct RingFrame<'a> {
@@ -41,18 +42,12 @@ pub(super) struct RingFrame<'a> {
     pub(super) bytes: &'a [u8],
     /// Full length of the frame.
     pub(super) length: usize,
-    /// The VLAN tag that the kernel removed: protocol identifier and control information.
-    pub(super) tag: Option<[u16; 2]>,
-    /// A transport checksum that is not filled in.
-    pub(super) partial: Option<PartialChecksum>,
-}
-
-/// A checksum left to a card: the Internet checksum (RFC 1071) of the bytes from `start`. It is stored `offset` bytes
-/// after `start`, in place of the pseudo-header's sum. Positions exclude the VLAN tag.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct PartialChecksum {
-    pub(super) start: usize,
-    pub(super) offset: usize,
+    /// The VLAN tag that the kernel removed. It belongs at [`TAG_AT`].
+    pub(super) tag: Option<[u8; TAG]>,
+    /// Work left to a card.
+    pub(super) offload: Offload,
+    /// Whether the kernel has queued the whole frame on the socket too.
+    pub(super) queued: bool,
 }
 
 /// The ring and the position of the next frame.
@@ -127,14 +122,21 @@ impl ReceiveRing {
         let long = |at: usize| u32::from_ne_bytes([frame[at], frame[at + 1], frame[at + 2], frame[at + 3]]) as usize;
         let short = |at: usize| u16::from_ne_bytes([frame[at], frame[at + 1]]);
         let mac = usize::from(short(12));
-        let tag = (status & TP_STATUS_VLAN_VALID != 0)
-            .then(|| [if status & TP_STATUS_VLAN_TPID_VALID != 0 { short(26) } else { 0x8100 }, short(24)]);
+        let tag = (status & TP_STATUS_VLAN_VALID != 0).then(|| {
+            let kind = if status & TP_STATUS_VLAN_TPID_VALID != 0 { short(26) } else { 0x8100 };
+            let ([a, b], [c, d]) = (kind.to_be_bytes(), short(24).to_be_bytes());
+            [a, b, c, d]
+        });
         Some(RingFrame {
             // The kernel's offsets are checked like a frame's fields.
             bytes: frame.get(mac..mac + long(8)).unwrap_or(&[]),
             length: long(4),
             tag,
-            partial: (status & TP_STATUS_CSUMNOTREADY != 0).then(|| partial(frame, mac)).flatten(),
+            // `PACKET_VNET_HDR`: right before the frame.
+            offload: frame[..mac.min(frame.len())]
+                .last_chunk::<OFFLOAD_HEADER>()
+                .map_or_else(Offload::default, |header| Offload::read(*header)),
+            queued: status & TP_STATUS_COPY != 0,
         })
     }
 
@@ -159,13 +161,6 @@ impl ReceiveRing {
     }
 }
 
-/// The kernel's information on the checksum of a frame whose MAC header is at `mac`.
-fn partial(frame: &[u8], mac: usize) -> Option<PartialChecksum> {
-    let header = frame.get(mac.checked_sub(NET_HEADER)?..mac)?;
-    let short = |at: usize| usize::from(u16::from_ne_bytes([header[at], header[at + 1]]));
-    (header[0] & NEEDS_CHECKSUM != 0).then(|| PartialChecksum { start: short(6), offset: short(8) })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,16 +180,5 @@ mod tests {
         }
         // 30 frames of 2160 bytes in 64 KiB.
         assert_eq!(RingLayout::new(64, 2048), RingLayout { frame: 2160, block: BLOCK_UNIT, blocks: 3 });
-    }
-
-    #[test]
-    fn the_kernels_checksum_state_is_read_before_the_frame() {
-        let mut frame = [0; 120];
-        frame[80] = NEEDS_CHECKSUM;
-        frame[86..88].copy_from_slice(&34_u16.to_ne_bytes());
-        frame[88..90].copy_from_slice(&16_u16.to_ne_bytes());
-        assert_eq!(partial(&frame, 90), Some(PartialChecksum { start: 34, offset: 16 }));
-        frame[80] = 0;
-        assert_eq!((partial(&frame, 90), partial(&frame, 9), partial(&frame, 200)), (None, None, None));
     }
 }
