@@ -16,6 +16,8 @@ class Headgate(Commands):
     """All commands. The test of the help texts compares each sentence with the command's docstring."""
 
     entries: ClassVar = {
+        "demo": Entry("headgate.first_steps:demo", "Compare seven disciplines beside an unresponsive flow."),
+        "new": Entry("headgate.first_steps:new", "Write a scenario that comes with Headgate to a file of yours."),
         "run": Entry("headgate.commands:run", "Run a scenario with each discipline and compare them."),
         "list": Entry("headgate.commands:list_names", "List disciplines, congestion controls and traffic sources."),
         "show": Entry("headgate.commands:show", "Explain a discipline, congestion control or traffic source."),

@@ -34,12 +34,13 @@ def check(
     An expectation holds if the 95 % interval over seeds lies within its bound. If one does not, the exit code is 1.
     Finished runs are reused.
     """
+    from headgate import shipped
     from headgate.expectations import lines
     from headgate.scenario import Scenario
 
     with reading(file):
         scenario = Scenario.load(file, set=changes or (), qdiscs=qdisc or (), seeds=seeds)
-        written = lines.of_file(file.read_text("utf-8"))
+        written = lines.of_file(shipped.located(file).read_text("utf-8"))
     if any(change.partition("=")[0].strip() == lines.KEY for change in changes or ()):
         raise UsageError("--set cannot change `expect`: add expectations with --expect LINE")
     expected = lines.read([*written, *(expect or ())], scenario)

@@ -9,7 +9,7 @@ from enum import Enum, StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
-from headgate import _core
+from headgate import _core, shipped
 from headgate.errors import UsageError
 from headgate.scenario.inputs import files_in
 
@@ -106,14 +106,14 @@ class Scenario:
 
     @classmethod
     def load(cls, path: str | Path, **changes: Unpack[ScenarioChanges]) -> Scenario:
-        """Reads a scenario file.
+        """Reads a scenario file, or the scenario of that name that comes with Headgate (`headgate new` lists them).
 
         `set` changes keys (`"link.rate=5Mbit/s"`). `qdiscs` replaces the disciplines (`"sfb:bins=46"`), and `seeds` the
         seeds; a number N means 1 to N. Raises `ScenarioError` for a bad scenario and `OSError` for a file that cannot
         be read.
         """
-        data = Path(path).read_bytes()
-        return cls.parse(data, file=str(path), files=files_in(Path(path).parent), **changes)
+        found = shipped.located(path)
+        return cls.parse(found.read_bytes(), file=str(path), files=files_in(found.parent), **changes)
 
     @classmethod
     def of(cls, given: str | Path | Scenario, **changes: Unpack[ScenarioChanges]) -> Scenario:

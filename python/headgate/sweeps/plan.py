@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from headgate import shipped
 from headgate._core import ScenarioError
 from headgate.errors import UsageError, did_you_mean
 from headgate.files import tables
@@ -50,7 +51,7 @@ class SweptScenario(NamedTuple):
         """A scenario file, or a scenario in its canonical form."""
         if isinstance(scenario, Scenario):
             return cls(scenario.to_toml(), "<scenario>", tuple(changes), scenario.inputs.__getitem__)
-        path = Path(scenario)
+        path = shipped.located(scenario)
         try:
             text = path.read_text(encoding="utf-8")
         except UnicodeDecodeError:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from headgate import shipped
 from headgate.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def reading(file: Path) -> Iterator[None]:
     except OSError as error:
         if isinstance(error, FileNotFoundError) and file.parent.is_dir():
             names = [each.name for each in file.parent.iterdir() if each.suffix == file.suffix]
+            names += shipped.names() if not file.suffix else []
             raise UsageError(f"there is no file {file}{did_you_mean(file.name, names)}") from None
         if isinstance(error, IsADirectoryError):
             raise UsageError(f"{file} is a folder: give a file") from None
