@@ -186,17 +186,6 @@ def test_a_difference_within_the_intervals_is_not_stated():
     assert "p95 queueing delay of call, SFB and CoDel)" in text
 
 
-def test_a_difference_of_others_is_stated_if_the_first_varies_too_much_to_be_better_than_any():
-    ranking = [
-        with_a_call("FABA", [1.0, 40.0, 10.0]),
-        with_a_call("SFB", [30.0, 31.0, 30.5]),
-        with_a_call("CoDel", [60.0, 61.0, 60.5]),
-    ]
-    assert sentence(ranking, RATE) == (
-        "SFB has less p95 queueing delay of call than CoDel: 30.5 and 60.5 ms. No best discipline is shown with 3 seeds"
-    )
-
-
 def test_the_verdict_on_a_group_without_goodput():
     assert sentence([two_groups("DropTail", 9e6, 0.0)], RATE) == "“far” gets no goodput with DropTail"
     assert sentence([two_groups("FABA", 4.9e6, 4.1e6), two_groups("DropTail", 9e6, 0.0)], RATE).endswith(

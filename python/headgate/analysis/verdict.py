@@ -50,8 +50,6 @@ def stated(comparison: ComparedFindings, rate_bps: float, link: str) -> str:
     finding = comparison.shown
     if finding is None:
         return _none_shown(comparison, rate_bps, link)
-    if not _parted(comparison, finding)[1]:
-        return _one_pair(comparison, finding, link)
     if finding.delay_of is not None:
         return _shorter(comparison, finding, link)
     if ranked[0].has_classes:
@@ -110,19 +108,6 @@ def _shorter(comparison: ComparedFindings, finding: Finding, link: str) -> str:
     amounts = ", ".join(_ms_with(comparison, finding, named))
     lead = f"{best[0].label} delays {whom} {than}"
     return f"{lead}: {_queued(finding, link, of=False)} at most {amounts}{_open(comparison, best)}"
-
-
-def _one_pair(comparison: ComparedFindings, finding: Finding, link: str) -> str:
-    """The clearest pair, where the first discipline is not shown to be better than any: its seeds vary too much."""
-    shown = [pair for pair in comparison.pairs.of(finding.name) if pair.shown]
-    clearest = max(shown, key=lambda pair: pair.sure)
-    less, more = sorted((clearest.first, clearest.second), key=lambda name: comparison.pairs.mean(finding.name, name))
-    amounts = [style.number(comparison.pairs.mean(finding.name, name) / finding.per_unit) for name in (less, more)]
-    at = f" at {link}" if link else ""
-    return (
-        f"{less} has less {finding.name}{at} than {more}: {amounts[0]} and {amounts[1]} {finding.unit}. "
-        f"No best discipline is shown with {comparison.seeds} seeds"
-    )
 
 
 def _parted(comparison: ComparedFindings, finding: Finding) -> tuple[list[Division], list[Division]]:

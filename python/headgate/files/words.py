@@ -3,13 +3,17 @@
 import pyarrow as pa
 
 
-def renumbered(column: pa.ChunkedArray) -> pa.DictionaryArray:
+def renumbered(column: pa.ChunkedArray) -> pa.DictionaryArray | pa.ChunkedArray:
     """The column with one dictionary, whose words are numbered by their first appearance in the rows."""
     import pyarrow.compute as pc  # loads slowly: reading a result does without it
 
-    whole = column.unify_dictionaries().combine_chunks()
-    used = pc.unique(whole.indices).drop_null()
-    return pa.DictionaryArray.from_arrays(pc.index_in(whole.indices, used), whole.dictionary.take(used))
+    parts = column.unify_dictionaries().chunks
+    if not parts:
+        return column
+    # The parts now have one dictionary. To combine them as words would import pandas, where it is installed.
+    indices = pa.concat_arrays([part.indices for part in parts])
+    used = pc.unique(indices).drop_null()
+    return pa.DictionaryArray.from_arrays(pc.index_in(indices, used), parts[0].dictionary.take(used))
 
 
 def equal(column: pa.ChunkedArray, word: str) -> pa.ChunkedArray:
