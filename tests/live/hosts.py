@@ -126,6 +126,24 @@ def drip(count: str, address: str, port: str) -> None:
         clients += [socket.create_connection((address, int(port)), timeout=20) for _ in range(missing)]
 
 
+def longest(seconds: str, interface: str) -> None:
+    """Prints the number and the greatest length of the frames that an interface receives within `seconds`."""
+    lengths = []
+    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)) as sock:
+        sock.bind((interface, 0))
+        sock.settimeout(0.2)
+        print("listening", flush=True)
+        end = time.monotonic() + float(seconds)
+        while time.monotonic() < end:
+            try:
+                length, _, _, address = sock.recvmsg_into([bytearray(1)], 0, socket.MSG_TRUNC)
+            except TimeoutError:
+                continue
+            if address[2] != socket.PACKET_OUTGOING:
+                lengths.append(length)
+    print(len(lengths), max(lengths))
+
+
 def breed() -> None:
     """Starts an orphan in its own session and prints its process number. Ends when its input ends."""
     subprocess.run(["sh", "-c", "setsid sleep 60 > /dev/null & echo $!"], check=True)

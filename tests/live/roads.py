@@ -14,17 +14,19 @@ from typing import Any, Self
 
 HOSTS = Path(__file__).with_name("hosts.py")
 NEAR, FAR = "100.64.0.1", "100.64.0.2"
+NEAR6, FAR6 = "fd00::1", "fd00::2"
+ADDRESSES6 = {NEAR: NEAR6, FAR: FAR6}
 
 SIOCETHTOOL = 0x8946
 #: Commands that switch offloads (linux/ethtool.h): checksums, segmentation and merging.
 SWITCHES = (0x17, 0x1F, 0x22, 0x24, 0x2C)
 
 
-def switch_offloads_off(interface: str) -> None:
-    """Switches the offloads of an interface off, so that it sends packets as they would be on a wire."""
+def switch_offloads(interface: str, *, on: bool) -> None:
+    """Switches the offloads of an interface. Without them it sends packets as they would be on a wire."""
     with socket.socket() as sock:
         for command in SWITCHES:
-            value = ctypes.create_string_buffer(struct.pack("II", command, 0))
+            value = ctypes.create_string_buffer(struct.pack("II", command, on))
             request = struct.pack("16sP16x", interface.encode(), ctypes.addressof(value))
             try:
                 fcntl.ioctl(sock, SIOCETHTOOL, request)
@@ -33,7 +35,13 @@ def switch_offloads_off(interface: str) -> None:
 
 
 class GatewayNetwork:
-    """The machine in the middle has the interfaces `in` and `out`, which lead to the hosts near and far."""
+    """The machine in the middle has the interfaces `in` and `out`, which lead to the hosts near and far.
+
+    With `offloads` the hosts leave checksums and segmentation to their cards, and the machine merges what it receives.
+    """
+
+    def __init__(self, *, offloads: bool = False) -> None:
+        self._offloads = offloads
 
     def __enter__(self) -> Self:
         sleep = ["unshare", "--net", "sh", "-c", "ip link set lo up && echo up && exec sleep 120"]
@@ -44,7 +52,11 @@ class GatewayNetwork:
             self.ip(self.middle, "link", "set", name, "addrgenmode", "none", "up")
             self.ip(host, "link", "set", "host", "addrgenmode", "none", "up")
             self.ip(host, "address", "add", f"{address}/30", "dev", "host")
-            self.run(host, sys.executable, __file__, "host")
+            if self._offloads:
+                self.run(self.middle, sys.executable, __file__, name, "on")
+            else:
+                self.run(host, sys.executable, __file__, "host", "off")
+            self.ip(host, "address", "add", f"{ADDRESSES6[address]}/64", "dev", "host", "nodad")
         return self
 
     def __exit__(
@@ -87,7 +99,7 @@ class GatewayNetwork:
         """Starts a role of hosts.py at the far host, and waits until it listens."""
         serving = self.start(self.far, sys.executable, HOSTS, *role, **options)
         # proc_pid_net(5): 0A is the state of a TCP socket that listens, 07 of a UDP socket without a peer.
-        waiting = {"tcp": " 0A ", "udp": " 07 "}
+        waiting = {"tcp": " 0A ", "tcp6": " 0A ", "udp": " 07 "}
         while not any(state in Path(f"/proc/{self.far}/net/{name}").read_text() for name, state in waiting.items()):
             assert serving.poll() is None
             time.sleep(0.01)
@@ -99,4 +111,4 @@ class GatewayNetwork:
 
 
 if __name__ == "__main__":
-    switch_offloads_off(sys.argv[1])
+    switch_offloads(sys.argv[1], on=sys.argv[2] == "on")

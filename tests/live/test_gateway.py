@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import pytest
 from headgate.errors import UsageError
 from headgate.live import gateway_settings
 from tests.live.rates import best
-from tests.live.roads import HOSTS, GatewayNetwork
+from tests.live.roads import FAR, FAR6, HOSTS, GatewayNetwork
 
 #: Data in a packet of 1500 bytes with IPv4, TCP and timestamps. Its frame has 1514 bytes.
 TCP_SHARE = 1448 / 1514
@@ -81,11 +82,11 @@ def gateway(roads: GatewayNetwork, tmp_path: Path, monkeypatch: pytest.MonkeyPat
         each.process.communicate()
 
 
-def transfer(roads: GatewayNetwork, size: int) -> float:
+def transfer(roads: GatewayNetwork, size: int, address: str = FAR) -> float:
     """The rate in bit/s of a transfer of `size` bytes from far to near, without its first piece."""
-    serving = roads.serve("source", size)
+    serving = roads.serve("source", size, "x", address)
     try:
-        received, seconds, _ = roads.host(roads.near, "fetch").split()
+        received, seconds, _ = roads.host(roads.near, "fetch", address).split()
     finally:
         serving.kill()
         serving.communicate()
@@ -150,6 +151,34 @@ def test_datagrams_cross_both_ways_and_kill_9_leaves_nothing(roads: GatewayNetwo
     assert beside.returncode == 1
     assert beside.stderr == "error: in: no AF_XDP: another AF_XDP socket uses its first queue\n"
     assert "gateway, " in fresh.end(signal.SIGINT)
+
+
+def test_with_all_offloads_on_tcp_gets_the_rate_in_packets_of_the_mtu(gateway: Callable[..., Gateway]):
+    with GatewayNetwork(offloads=True) as roads:
+        running = gateway("--rate", "100Mbit/s", "--qdisc", "fq_codel", where=roads)
+        seconds, size = 8, 12_000_000
+        watching = roads.start(roads.near, sys.executable, HOSTS, "longest", seconds, "host", stdout=subprocess.PIPE)
+        assert watching.stdout is not None
+        assert watching.stdout.readline() == "listening\n"
+        # Data in a frame of 1514 bytes: 40 bytes of IPv6, 20 of IPv4, 32 of TCP with timestamps.
+        for address, header in ((FAR, 20), (FAR6, 40)):
+            share = (1500 - header - 32) / 1514
+            assert (
+                0.9 < best(partial(transfer, roads, 12_000_000, address), 0.9 * 100e6 * share) / (100e6 * share) < 1.02
+            )
+        output, _ = watching.communicate(timeout=20)
+        frames, longest = map(int, output.split())
+        assert frames > size / 1448, "a program may miss some of twice as many"
+        assert longest == 1514
+        (near,) = json.loads(roads.ip(roads.near, "-j", "-s", "link", "show", "host"))
+        summary = running.end()
+    packets = next(line.split() for line in summary.splitlines() if line.startswith("packets"))
+    received = near["stats64"]["rx"]["packets"]
+    # Hosts ask for each other's address now and then.
+    assert received <= int(packets[2]) <= received + 4
+    assert "super-packets were segmented" in summary
+    assert not any("warning" in line for line in running.lines), running.lines
+    assert "warning" not in summary
 
 
 def test_a_thousand_slow_readers_of_the_metrics_do_not_slow_the_gateway(
