@@ -1,10 +1,10 @@
-"""The scenarios that come with Headgate. Where a file is expected, `protect` means `protect.toml` in this folder."""
+"""The scenarios that come with Headgate. Where a file is expected, `protect` means `protect.toml` in `scenarios/`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).with_name("scenarios")
 
 
 def names() -> list[str]:
