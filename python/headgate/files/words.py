@@ -19,9 +19,11 @@ def renumbered(column: pa.ChunkedArray) -> pa.DictionaryArray | pa.ChunkedArray:
 def equal(column: pa.ChunkedArray, word: str) -> pa.ChunkedArray:
     """Whether each row has this word; null where the word is missing.
 
-    `pyarrow.compute.equal` would write the text of every row.
+    `pyarrow.compute.equal` would write the text of every row if words are numbered.
     """
     import pyarrow.compute as pc
 
+    if not pa.types.is_dictionary(column.type):
+        return pc.equal(column, word)
     found = [pc.equal(part.indices, pc.index(part.dictionary, word).cast(pa.int32())) for part in column.chunks]
     return pa.chunked_array(found, pa.bool_())
