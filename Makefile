@@ -14,7 +14,7 @@ unexport CONDA_PREFIX
 RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name Cargo.toml -o -path '*/src/*.rs')
 
 .DEFAULT_GOAL := help
-.PHONY: help outputs demo demo-live test lint bench bench-peers bench-scale bless capi docs site papers peers packetdrill figures clean rust
+.PHONY: help outputs demo demo-live test lint wheel bench bench-peers bench-scale bless capi docs site papers peers packetdrill figures clean rust
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,6 +40,11 @@ lint: $(VENV)/.requirements ## formatting, lints and types, warnings denied
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict
 	PYTHONPATH=python $(BIN)/lint-imports --no-cache
+
+wheel: $(VENV)/.requirements | rust ## build a wheel into dist/, install it in a fresh environment, and try it there
+	rm -rf dist
+	CARGO_PROFILE_RELEASE_DEBUG=none $(BIN)/maturin build --release --locked --strip --quiet --out dist
+	.ci/try-wheel dist/*.whl
 
 bench: $(VENV)/.extension ## nanoseconds and instructions per packet, with their history; the start of commands
 	$(CARGO) bench --workspace --exclude headgate-py --locked --bench '*'
