@@ -54,7 +54,7 @@ def build(out: Path) -> None:
         unfinished.rename(target)
 
 
-def compile_program(sources: Sequence[Path], program: Path, library: Path | None = None) -> None:
+def compile_program(sources: Sequence[Path], program: Path) -> None:
     """Compiles a program of ns-3 with our queue disc and its library."""
     with TemporaryDirectory() as folder:
         # A tree of ns-3 has the headers of all modules in one folder.
@@ -64,7 +64,7 @@ def compile_program(sources: Sequence[Path], program: Path, library: Path | None
         (headers / header.name).symlink_to(header)
         command = ["g++", "-O2", "-std=c++17", f"-I{folder}", f"-I{ROOT / 'crates/capi/include'}"]
         command += map(str, [*sources, MODULE, "-o", program])
-        command += [*(f"-lns3-{name}" for name in LIBRARIES), str(library or _library()), "-lpthread", "-ldl", "-lm"]
+        command += [*(f"-lns3-{name}" for name in LIBRARIES), str(_library()), "-lpthread", "-ldl", "-lm"]
         subprocess.run(command, check=True)  # noqa: S603
 
 

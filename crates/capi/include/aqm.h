@@ -71,7 +71,7 @@ typedef struct {
 // It must not call the queue, and must not throw.
 typedef void (*aqm_on_packet)(void *context, const aqm_packet *packet, const char *reason, uint64_t now);
 
-// What has passed a queue.
+// Counts of a queue since it was made, and what it holds now.
 typedef struct {
   // Packets offered.
   uint64_t arrived;
@@ -125,7 +125,7 @@ aqm_status aqm_dequeue(aqm_queue *queue, uint64_t now, aqm_packet *packet);
 // shapes, UINT64_MAX if the queue is empty.
 aqm_status aqm_next_event(const aqm_queue *queue, uint64_t now, uint64_t *next);
 
-// Writes to `counts` what has passed the queue, and what it holds.
+// Writes the queue's counts to `counts`.
 aqm_status aqm_count(const aqm_queue *queue, aqm_counts *counts);
 
 // Calls `function` with `context` for every gauge of the discipline, such as an average queue or a probability.

@@ -9,7 +9,7 @@ use std::panic::catch_unwind;
 use headgate_core::{Packet, Time};
 
 use crate::error::fail;
-use crate::queue::{Callback, Handle, Queue, State, described, stored};
+use crate::queue::{Callback, Handle, Host, Queue, State, described, stored};
 use crate::types::aqm_status::{AQM_BUSY, AQM_DEFECT, AQM_DISCIPLINE, AQM_EMPTY, AQM_INVALID, AQM_NULL, AQM_OK};
 use crate::types::{aqm_counts, aqm_link, aqm_on_gauge, aqm_on_packet, aqm_packet, aqm_status};
 
@@ -41,6 +41,24 @@ unsafe fn entered(queue: *const aqm_queue, work: impl FnOnce(&mut Queue) -> aqm_
     };
     handle.state.set(state);
     status
+}
+
+/// Sets one of the queue's callbacks.
+///
+/// # Safety
+/// `queue` is null or a live queue that no other thread uses.
+unsafe fn set_callback(
+    queue: *const aqm_queue,
+    place: impl FnOnce(&mut Host) -> &mut Callback,
+    callback: Callback,
+) -> aqm_status {
+    // SAFETY: the caller promises a live queue.
+    unsafe {
+        entered(queue, |queue| {
+            *place(&mut queue.host) = callback;
+            AQM_OK
+        })
+    }
 }
 
 /// Sets the queue's time, which never goes back.
@@ -137,12 +155,7 @@ pub unsafe extern "C" fn aqm_set_on_drop(
     context: *mut c_void,
 ) -> aqm_status {
     // SAFETY: the caller promises a live queue.
-    unsafe {
-        entered(queue, |queue| {
-            queue.host.on_drop = Callback { function, context };
-            AQM_OK
-        })
-    }
+    unsafe { set_callback(queue, |host| &mut host.on_drop, Callback { function, context }) }
 }
 
 /// Calls `function` with `context` for every marked packet from now on; null for no function.
@@ -156,12 +169,7 @@ pub unsafe extern "C" fn aqm_set_on_mark(
     context: *mut c_void,
 ) -> aqm_status {
     // SAFETY: the caller promises a live queue.
-    unsafe {
-        entered(queue, |queue| {
-            queue.host.on_mark = Callback { function, context };
-            AQM_OK
-        })
-    }
+    unsafe { set_callback(queue, |host| &mut host.on_mark, Callback { function, context }) }
 }
 
 /// Offers a packet to the queue at `now` ns. Afterwards the queue holds it, or it was given to the callback for drops;
@@ -235,7 +243,7 @@ pub unsafe extern "C" fn aqm_next_event(queue: *const aqm_queue, now: u64, next:
     }
 }
 
-/// Writes to `counts` what has passed the queue, and what it holds.
+/// Writes the queue's counts to `counts`.
 ///
 /// # Safety
 /// `queue` is null or a live queue, `counts` null or valid.

@@ -50,7 +50,7 @@ pub struct aqm_link {
     pub seed: u64,
 }
 
-/// What has passed a queue.
+/// Counts of a queue since it was made, and what it holds now.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 pub struct aqm_counts {
