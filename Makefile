@@ -15,7 +15,7 @@ unexport CONDA_PREFIX
 RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name Cargo.toml -o -path '*/src/*.rs')
 
 .DEFAULT_GOAL := help
-.PHONY: help outputs demo demo-live test lint wheel lock audit bench bench-peers bench-scale bless capi docs site papers peers packetdrill figures clean rust
+.PHONY: help outputs demo demo-live test lint wheel lock audit sbom bench bench-peers bench-scale bless capi docs site papers peers packetdrill figures clean rust
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -57,6 +57,9 @@ lock: ## lock the Python packages of pyproject.toml with hashes in requirements.
 audit: ## check licenses, sources and known vulnerabilities of the Rust packages by deny.toml (needs cargo-deny)
 	@command -v cargo-deny > /dev/null || { echo "cargo-deny is missing: cargo install --locked cargo-deny" >&2; exit 1; }
 	$(CARGO) deny --locked check
+
+sbom: $(VENV)/.requirements | rust ## list the packages that a wheel contains and needs, in dist/headgate.cdx.json (CycloneDX)
+	$(BIN)/python docs/sbom.py dist/headgate.cdx.json
 
 bench: $(VENV)/.extension ## nanoseconds and instructions per packet, with their history; the start of commands
 	$(CARGO) bench --workspace --exclude headgate-py --locked --bench '*'
