@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 CARGO ?= cargo
+UV ?= uv
 PREFIX ?= build/aqm
 
 # Cargo and maturin build PyO3 against the same interpreter, whatever else is active in the shell.
@@ -14,7 +15,7 @@ unexport CONDA_PREFIX
 RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name Cargo.toml -o -path '*/src/*.rs')
 
 .DEFAULT_GOAL := help
-.PHONY: help outputs demo demo-live test lint wheel bench bench-peers bench-scale bless capi docs site papers peers packetdrill figures clean rust
+.PHONY: help outputs demo demo-live test lint wheel lock audit sbom bench bench-peers bench-scale bless capi docs site papers peers packetdrill figures clean rust
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,10 +42,24 @@ lint: $(VENV)/.requirements ## formatting, lints and types, warnings denied
 	$(BIN)/mypy --strict
 	PYTHONPATH=python $(BIN)/lint-imports --no-cache
 
-wheel: $(VENV)/.requirements | rust ## build a wheel into dist/, install it in a fresh environment, and try it there
+wheel: $(VENV)/.requirements build/pins.txt | rust ## build a wheel into dist/, install it in a fresh environment, and try it there
 	rm -rf dist
 	CARGO_PROFILE_RELEASE_DEBUG=none $(BIN)/maturin build --release --locked --strip --quiet --out dist
-	.ci/try-wheel dist/*.whl
+	.ci/try-wheel dist/*.whl build/pins.txt
+
+# The lock keeps its versions unless pyproject.toml asks for others: UPGRADE=--upgrade takes the newest of all packages,
+# UPGRADE="--upgrade-package numpy" that of one.
+lock: ## lock the Python packages of pyproject.toml with hashes in requirements.txt (UPGRADE=--upgrade: newest versions)
+	@command -v $(UV) > /dev/null || { echo "uv is missing: pipx install uv, or make lock UV=..." >&2; exit 1; }
+	$(UV) pip compile pyproject.toml --all-extras --universal --python-version 3.11 --generate-hashes --no-annotate \
+		--no-emit-index-url --custom-compile-command "make lock" --quiet --output-file requirements.txt $(UPGRADE)
+
+audit: ## check licenses, sources and known vulnerabilities of the Rust packages by deny.toml (needs cargo-deny)
+	@command -v cargo-deny > /dev/null || { echo "cargo-deny is missing: cargo install --locked cargo-deny" >&2; exit 1; }
+	$(CARGO) deny --locked check
+
+sbom: $(VENV)/.requirements | rust ## list the packages that a wheel contains and needs, in dist/headgate.cdx.json (CycloneDX)
+	$(BIN)/python docs/sbom.py dist/headgate.cdx.json
 
 bench: $(VENV)/.extension ## nanoseconds and instructions per packet, with their history; the start of commands
 	$(CARGO) bench --workspace --exclude headgate-py --locked --bench '*'
@@ -120,17 +135,22 @@ endef
 DEVELOP := PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/maturin develop --release --locked
 
 # The demo does without the development tools, and without the last tenth of speed, which takes minutes to link. Its
-# results are the same bytes. Maturin installs the libraries that pyproject.toml names, at the versions given here.
-$(VENV)/.demo: requirements.txt $(RUST) | rust
+# results are the same bytes. Maturin installs the libraries that pyproject.toml names, at the pinned versions.
+$(VENV)/.demo: build/pins.txt $(RUST) | rust
 	$(venv)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.txt maturin
-	PIP_CONSTRAINT=requirements.txt CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint build/pins.txt maturin
+	PIP_CONSTRAINT=build/pins.txt CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
 		CARGO_PROFILE_RELEASE_DEBUG=none $(DEVELOP)
 	@touch $@
 
+# The versions of the lock without its hashes. pip refuses a wheel built here if a constraint has a hash.
+build/pins.txt: requirements.txt
+	@mkdir -p build
+	sed -n 's/^\([^ #]*==[^\\]*[^ \\]\).*/\1/p' requirements.txt > $@
+
 $(VENV)/.requirements: requirements.txt
 	$(venv)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.txt
 	@touch $@
 
 $(VENV)/.extension: $(VENV)/.requirements $(RUST) | rust

@@ -1,0 +1,78 @@
+"""The Rust packages obey deny.toml in licenses and sources, also where cargo-deny is not installed."""
+
+import json
+import re
+import subprocess
+import tomllib
+from collections.abc import Set
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+RULES = tomllib.loads((ROOT / "deny.toml").read_text())["licenses"]
+ALLOWED = set(RULES["allow"])
+EXCEPTIONS = {rule["crate"]: set(rule["allow"]) for rule in RULES["exceptions"]}
+REGISTRY = "registry+https://github.com/rust-lang/crates.io-index"
+
+
+def satisfied(expression: str, allowed: Set[str]) -> bool:
+    """Whether licenses of a list satisfy an SPDX expression; `/` is an old spelling of `OR`."""
+    expression = expression.replace("/", " OR ").strip()
+    while group := re.search(r"\(([^()]*)\)", expression):
+        word = "yes" if satisfied(group[1], allowed) else "no"
+        expression = expression[: group.start()] + word + expression[group.end() :]
+    known = {*allowed, "yes"}
+    sides = [side.split(" AND ") for side in expression.split(" OR ")]
+    return any(all(" ".join(name.split()) in known for name in side) for side in sides)
+
+
+@pytest.fixture(scope="module")
+def packages() -> list[dict[str, Any]]:
+    command = ["cargo", "metadata", "--locked", "--offline", "--format-version", "1", "--all-features"]
+    output = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return list(json.loads(output)["packages"])
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("MIT", True),
+        ("GPL-3.0-only", False),
+        ("GPL-3.0-only OR MIT", True),
+        ("Unlicense/MIT", True),
+        ("MIT AND GPL-3.0-only", False),
+        ("(MIT OR GPL-3.0-only) AND Zlib", True),
+        ("MIT OR GPL-3.0-only AND Zlib", True),
+        ("Zlib WITH exception", False),
+    ],
+)
+def test_an_expression_is_satisfied_by_one_of_its_alternatives(expression: str, expected: bool):
+    assert satisfied(expression, {"MIT", "Zlib"}) is expected
+
+
+def test_every_package_has_an_allowed_license(packages: list[dict[str, Any]]):
+    for package in packages:
+        allowed = ALLOWED | EXCEPTIONS.get(package["name"], set())
+        assert satisfied(package["license"], allowed), f"{package['name']}: {package['license']}"
+
+
+def test_every_rule_on_licenses_is_needed(packages: list[dict[str, Any]]):
+    licenses = {package["name"]: package["license"] for package in packages}
+    for name in ALLOWED:
+        assert not all(
+            satisfied(license_, (ALLOWED - {name}) | EXCEPTIONS.get(package, set()))
+            for package, license_ in licenses.items()
+        ), name
+    for package in EXCEPTIONS:
+        assert not satisfied(licenses[package], ALLOWED), package
+
+
+def test_every_package_is_ours_or_of_the_registry_at_a_stated_version(packages: list[dict[str, Any]]):
+    for package in packages:
+        inside = Path(package["manifest_path"]).is_relative_to(ROOT)
+        assert package["source"] == (None if inside else REGISTRY), package["name"]
+        if inside:
+            wild = [dependency["name"] for dependency in package["dependencies"] if dependency["req"] == "*"]
+            assert all(name.startswith("headgate-") for name in wild), package["name"]
