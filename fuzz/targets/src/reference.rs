@@ -2,6 +2,8 @@
 //!
 //! The headers are found anew in each segment, by walking their length fields. All checksums are summed in full.
 
+use std::ops::Range;
+
 const TCP: u8 = 6;
 const FIN_AND_PSH: u8 = 0x09;
 const CWR: u8 = 0x80;
@@ -50,13 +52,13 @@ pub(crate) fn check(frame: &[u8], segments: &[Vec<u8>]) {
 fn fixed(frame: &[u8], whole: &Headers) -> Vec<u8> {
     let mut headers = frame[..whole.data].to_vec();
     let (ip, transport) = (whole.ip, whole.transport);
-    let of_ip = if whole.v6 { vec![ip + 4..ip + 6] } else { vec![ip + 2..ip + 6, ip + 10..ip + 12] };
-    let of_transport = if whole.protocol == TCP {
-        vec![transport + 4..transport + 8, transport + 13..transport + 14, transport + 16..transport + 18]
-    } else {
-        vec![transport + 4..transport + 8]
-    };
-    of_ip.into_iter().chain(of_transport).for_each(|field| headers[field].fill(0));
+    let of_ip: &[Range<usize>] = if whole.v6 { &[4..6] } else { &[2..6, 10..12] };
+    let of_transport: &[Range<usize>] = if whole.protocol == TCP { &[4..8, 13..14, 16..18] } else { &[4..8] };
+    for (start, fields) in [(ip, of_ip), (transport, of_transport)] {
+        for field in fields {
+            headers[start + field.start..start + field.end].fill(0);
+        }
+    }
     headers
 }
 
