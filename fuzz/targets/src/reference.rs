@@ -2,8 +2,6 @@
 //!
 //! The headers are found anew in each segment, by walking their length fields. All checksums are summed in full.
 
-use std::ops::Range;
-
 const TCP: u8 = 6;
 const FIN_AND_PSH: u8 = 0x09;
 const CWR: u8 = 0x80;
@@ -52,11 +50,12 @@ pub(crate) fn check(frame: &[u8], segments: &[Vec<u8>]) {
 fn fixed(frame: &[u8], whole: &Headers) -> Vec<u8> {
     let mut headers = frame[..whole.data].to_vec();
     let (ip, transport) = (whole.ip, whole.transport);
-    let of_ip: &[Range<usize>] = if whole.v6 { &[4..6] } else { &[2..6, 10..12] };
-    let of_transport: &[Range<usize>] = if whole.protocol == TCP { &[4..8, 13..14, 16..18] } else { &[4..8] };
+    // First byte and the byte after the last.
+    let of_ip: &[(usize, usize)] = if whole.v6 { &[(4, 6)] } else { &[(2, 6), (10, 12)] };
+    let of_transport: &[(usize, usize)] = if whole.protocol == TCP { &[(4, 8), (13, 14), (16, 18)] } else { &[(4, 8)] };
     for (start, fields) in [(ip, of_ip), (transport, of_transport)] {
-        for field in fields {
-            headers[start + field.start..start + field.end].fill(0);
+        for (first, end) in fields {
+            headers[start + first..start + end].fill(0);
         }
     }
     headers
