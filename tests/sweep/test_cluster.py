@@ -121,11 +121,16 @@ def test_a_worker_with_another_build_is_refused(
     assert not (tmp_path / "out").exists()
 
 
+def without_estimate(messages: str) -> str:
+    """The messages of a command without how long it takes, which only a slow machine is told."""
+    return "".join(line for line in messages.splitlines(keepends=True) if not line.startswith("This takes about "))
+
+
 def test_the_command_ends_with_0_and_prints_its_dataset(
     cluster: Cluster, swept: Path, tmp_path: Path, dataset: headgate.Sweep, command: Command
 ):
     done = command("sweep", swept, "--cluster", cluster.address, "--out", tmp_path / "out")
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, without_estimate(done.stderr)) == (0, "")
     assert f"{RUNS} runs in " in done.stdout
     assert "; 2 threads, " in done.stdout
     (folder,) = (tmp_path / "out").iterdir()
@@ -162,7 +167,7 @@ def test_an_encrypted_cluster_needs_certificates(
         assert plain.returncode == 4
         assert not (tmp_path / "out").exists()
         done = command(*sweep, *options)
-        assert (done.returncode, done.stderr) == (0, "")
+        assert (done.returncode, without_estimate(done.stderr)) == (0, "")
     (folder,) = (tmp_path / "out").iterdir()
     assert every_file(folder) == every_file(Path(dataset.url))
 
