@@ -5,7 +5,7 @@ use headgate_scenario::Events;
 
 use crate::core_columns::BacklogColumns;
 use crate::has_flow::HasFlow;
-use crate::table::{Column, FieldColumns, LINK, Unit, rows};
+use crate::table::{Column, FieldColumns, LINK, NoColumns, Unit, rows};
 
 /// An event of a packet at a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +37,8 @@ rows! {
         bytes: u32 as Unit::Bytes,
         /// Packets in the queue just after the event.
         queue: Backlog as BacklogColumns,
+        /// When the packet arrived at the queue. With its flow, it tells queued packets apart.
+        arrived: Time as NoColumns,
     }
 }
 
@@ -99,6 +101,7 @@ impl EventLog {
                 flow: T::flow(packet),
                 bytes: packet.bytes,
                 queue: self.backlog,
+                arrived: packet.arrived,
             });
         }
     }

@@ -22,3 +22,4 @@ mod world;
 pub use link_discipline::ExternalDisciplines;
 pub use run::{RunError, run, run_with};
 pub use segment::{SackBlock, SackBlocks};
+pub use world::World;

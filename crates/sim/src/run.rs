@@ -1,7 +1,7 @@
 //! One run: one scenario, one discipline, one seed.
 //!
-//! [`run`] builds the links and the hosts, schedules the flows' first events, and lets the [`World`] process events
-//! until the scenario ends.
+//! [`World::build`] builds the links and the hosts and schedules the flows' first events. [`run`] lets the [`World`]
+//! process events until the scenario ends.
 
 use core::fmt;
 
@@ -13,7 +13,6 @@ use crate::event_queue::EventQueue;
 use crate::hosts::Hosts;
 use crate::link::{SimLink, new_link};
 use crate::link_discipline::{ExternalDisciplines, LinkDiscipline};
-use crate::sampler::Sampler;
 use crate::world::World;
 
 /// Room reserved for events: few flows have more packets on their way at a time.
@@ -38,12 +37,27 @@ pub fn run_with(
     watch: &mut dyn RunObserver,
     external: &impl ExternalDisciplines,
 ) -> Result<Outcome, RunError> {
-    let links = links(scenario, qdisc, seed, external)?;
-    let mut queue = EventQueue::new(typical_gap(scenario));
-    queue.reserve(EVENTS_PER_FLOW * scenario.total_flows() as usize);
-    let hosts = Hosts::new(scenario, seed, &mut queue);
-    let world = World::new(queue, links, hosts, Sampler::new(scenario));
-    world.run(scenario, watch).ok_or(RunError::Stopped)
+    World::build(scenario, qdisc, seed, external)?.finish(scenario, watch)
+}
+
+impl World {
+    /// A run of `scenario` with `qdisc` at the compared links, before its first event. Disciplines outside the registry
+    /// come from `external`.
+    ///
+    /// # Errors
+    /// [`RunError::Build`] if a discipline cannot be built.
+    pub fn build(
+        scenario: &Scenario,
+        qdisc: &Qdisc,
+        seed: u64,
+        external: &impl ExternalDisciplines,
+    ) -> Result<World, RunError> {
+        let links = links(scenario, qdisc, seed, external)?;
+        let mut queue = EventQueue::new(typical_gap(scenario));
+        queue.reserve(EVENTS_PER_FLOW * scenario.total_flows() as usize);
+        let hosts = Hosts::new(scenario, seed, &mut queue);
+        Ok(World::new(scenario, queue, links, hosts))
+    }
 }
 
 /// Both directions of every link.

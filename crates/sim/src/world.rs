@@ -14,46 +14,104 @@ use crate::event_queue::EventQueue;
 use crate::hosts::Hosts;
 use crate::link::{Downstream, SimLink};
 use crate::net::Net;
+use crate::run::RunError;
 use crate::sampler::Sampler;
 
 /// Events between two calls of the observer.
 const EVENTS_PER_REPORT: u64 = 8192;
 
+/// One run, advanced step by step. However it is divided into steps, its outcome is that of [`run`](crate::run()).
 pub struct World {
     queue: EventQueue<SimEvent>,
-    net: Net,
+    pub(crate) net: Net,
     sampler: Sampler,
     /// Link events not yet reported to the observer.
     batch: EventBatch,
+    end: Time,
+    /// Events so far.
+    events: u64,
 }
 
 impl World {
-    pub fn new(queue: EventQueue<SimEvent>, links: Vec<SimLink>, hosts: Hosts, sampler: Sampler) -> World {
+    pub(crate) fn new(
+        scenario: &Scenario,
+        mut queue: EventQueue<SimEvent>,
+        links: Vec<SimLink>,
+        hosts: Hosts,
+    ) -> World {
         let wakes = WakeTimes::new(links.len());
-        World { queue, net: Net { links, wakes, hosts }, sampler, batch: EventBatch::default() }
+        queue.push(Time::ZERO + scenario.warmup, SimEvent::of_flow(EventKind::WarmupEnd, 0));
+        queue.push(Time::ZERO + scenario.record.interval, SimEvent::of_flow(EventKind::IntervalEnd, 0));
+        World {
+            queue,
+            net: Net { links, wakes, hosts },
+            sampler: Sampler::new(scenario),
+            batch: EventBatch::default(),
+            end: Time::ZERO + scenario.duration,
+            events: 0,
+        }
     }
 
-    /// Runs to the scenario's end; `None` if the observer asks to stop.
-    pub fn run(mut self, scenario: &Scenario, watch: &mut dyn RunObserver) -> Option<Outcome> {
-        let end = Time::ZERO + scenario.duration;
-        self.queue.push(Time::ZERO + scenario.warmup, SimEvent::of_flow(EventKind::WarmupEnd, 0));
-        self.queue.push(Time::ZERO + scenario.record.interval, SimEvent::of_flow(EventKind::IntervalEnd, 0));
-        let mut events: u64 = 0;
-        while let Some(now) = self.step(end) {
-            events += 1;
-            if events.is_multiple_of(EVENTS_PER_REPORT) {
-                self.report(now, watch)?;
-            }
-        }
+    /// Processes everything that happens before `until` or the scenario's end, and reports it to `watch`.
+    ///
+    /// # Errors
+    /// [`RunError::Stopped`] if the observer asks to stop.
+    pub fn advance(&mut self, until: Time, watch: &mut dyn RunObserver) -> Result<(), RunError> {
+        let until = until.min(self.end);
+        self.process(until, u64::MAX, watch)?;
+        self.report(until, watch)
+    }
+
+    /// Processes one event, and reports it to `watch`. Returns its time; `None` at the scenario's end.
+    ///
+    /// # Errors
+    /// [`RunError::Stopped`] if the observer asks to stop.
+    pub fn advance_one(&mut self, watch: &mut dyn RunObserver) -> Result<Option<Time>, RunError> {
+        let reached = self.process(self.end, 1, watch)?;
+        self.report(reached.unwrap_or(self.end), watch)?;
+        Ok(reached)
+    }
+
+    /// Runs to the scenario's end and returns the outcome. `scenario` is the one that the world was built from.
+    ///
+    /// # Errors
+    /// [`RunError::Stopped`] if the observer asks to stop.
+    pub fn finish(mut self, scenario: &Scenario, watch: &mut dyn RunObserver) -> Result<Outcome, RunError> {
+        let end = self.end;
+        self.process(end, u64::MAX, watch)?;
         let in_flight = self.count_in_flight(end);
         // Frees the pending events: the tables need the memory.
         self.queue = EventQueue::new(1);
         self.sampler.finish(&mut self.net, end, &mut self.queue);
         self.report(end, watch)?;
         let balance = self.net.balance(in_flight);
-        let outcome = Outcome { balance, ..self.sampler.outcome(scenario, &mut self.net, end, events) };
+        let outcome = Outcome { balance, ..self.sampler.outcome(scenario, &mut self.net, end, self.events) };
         debug_assert!(outcome.conserves(), "packets are not conserved: {balance:?}");
-        Some(outcome)
+        Ok(outcome)
+    }
+
+    /// Processes events before `until`, at most `most` of them. Returns the time of the last; `None` if there are no
+    /// more.
+    #[inline]
+    fn process(&mut self, until: Time, most: u64, watch: &mut dyn RunObserver) -> Result<Option<Time>, RunError> {
+        let last = self.events.saturating_add(most);
+        loop {
+            let report_at = (self.events / EVENTS_PER_REPORT + 1) * EVENTS_PER_REPORT;
+            let pause_at = report_at.min(last);
+            let mut now = Time::ZERO;
+            while self.events < pause_at {
+                match self.step(until) {
+                    Some(time) => (now, self.events) = (time, self.events + 1),
+                    None => return Ok(None),
+                }
+            }
+            if pause_at == report_at {
+                self.report(now, watch)?;
+            }
+            if pause_at == last {
+                return Ok(Some(now));
+            }
+        }
     }
 
     /// Counts the packets sent by `end`, and how many are on access wires and between links. Empties the
@@ -123,9 +181,8 @@ impl World {
         }
     }
 
-    /// Reports progress and the link events since the last call, in order of time; `None` if the observer asks to
-    /// stop.
-    fn report(&mut self, now: Time, watch: &mut dyn RunObserver) -> Option<()> {
+    /// Reports progress and the link events since the last call, in order of time.
+    fn report(&mut self, now: Time, watch: &mut dyn RunObserver) -> Result<(), RunError> {
         let mut logs = 0;
         for log in self.net.links.iter_mut().filter_map(|link| link.port_mut().ledger_mut().events()) {
             log.take(&mut self.batch);
@@ -144,7 +201,7 @@ impl World {
         if let Some(captures) = &mut self.net.hosts.captures {
             captures.take(|link, bytes| watch.captured(link, bytes));
         }
-        watch.should_continue(now).then_some(())
+        if watch.should_continue(now) { Ok(()) } else { Err(RunError::Stopped) }
     }
 }
 
