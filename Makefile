@@ -12,10 +12,14 @@ export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 unexport CONDA_PREFIX
 
+# Tests of what users call: the API, runs, reports, queries, searches.
+FLOOR_TESTS := tests/api tests/export tests/plots tests/cli/test_run.py tests/cli/test_first_steps.py tests/cli/test_start.py \
+	tests/sweep/test_query.py tests/tune/test_search.py
+
 RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name Cargo.toml -o -path '*/src/*.rs')
 
 .DEFAULT_GOAL := help
-.PHONY: help outputs demo demo-live test lint wheel lock audit sbom bench bench-peers bench-scale bless capi docs site papers peers packetdrill figures clean rust
+.PHONY: help outputs demo demo-live test lint wheel floors lock audit sbom bench bench-peers bench-scale bless capi docs site papers peers packetdrill figures clean rust
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,10 +51,22 @@ wheel: $(VENV)/.requirements build/pins.txt | rust ## build a wheel into dist/, 
 	CARGO_PROFILE_RELEASE_DEBUG=none $(BIN)/maturin build --release --locked --strip --quiet --out dist
 	.ci/try-wheel dist/*.whl build/pins.txt
 
+# The lowest versions warn about the newest versions of their own requirements. Help texts and the errors of options are
+# those of the newest typer, so their tests are left out.
+floors: $(VENV)/.extension ## run tests of API and commands with the lowest versions of libraries that pyproject.toml allows
+	$(need_uv)
+	rm -rf build/floors
+	$(UV) pip compile pyproject.toml --extra all --resolution lowest-direct --no-annotate --quiet --python $(BIN)/python \
+		--output-file build/floors.txt
+	$(UV) venv --quiet --python $(BIN)/python build/floors
+	VIRTUAL_ENV=build/floors $(UV) pip install --quiet --requirement build/floors.txt jsonschema nbformat pytest pytest-xdist
+	PYTHONPATH=$(CURDIR)/python build/floors/bin/python -m pytest --override-ini filterwarnings=default --disable-warnings --quiet \
+		--numprocesses 2 $(FLOOR_TESTS) --ignore tests/api/test_stub.py
+
 # The lock keeps its versions unless pyproject.toml asks for others: UPGRADE=--upgrade takes the newest of all packages,
 # UPGRADE="--upgrade-package numpy" that of one.
 lock: ## lock the Python packages of pyproject.toml with hashes in requirements.txt (UPGRADE=--upgrade: newest versions)
-	@command -v $(UV) > /dev/null || { echo "uv is missing: pipx install uv, or make lock UV=..." >&2; exit 1; }
+	$(need_uv)
 	$(UV) pip compile pyproject.toml --all-extras --universal --python-version 3.11 --generate-hashes --no-annotate \
 		--no-emit-index-url --custom-compile-command "make lock" --quiet --output-file requirements.txt $(UPGRADE)
 
@@ -126,6 +142,10 @@ clean: ## remove all build products; keep results
 
 rust:
 	@command -v $(CARGO) > /dev/null || { echo "Rust is missing: https://rustup.rs says how to install it" >&2; exit 1; }
+
+define need_uv
+	@command -v $(UV) > /dev/null || { echo "uv is missing: pipx install uv, or make $@ UV=..." >&2; exit 1; }
+endef
 
 define venv
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=...")'

@@ -109,7 +109,7 @@ def bill() -> dict[str, Any]:
     """Returns the whole document."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     version = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
-    subject = component(f"pkg:pypi/headgate@{version}", {"expression": project["license"]}, [])
+    subject = component(f"pkg:pypi/{project['name']}@{version}", {"expression": project["license"]}, [])
     crates, crate_needs = rust()
     packages, package_needs = python(project)
     extension = f"pkg:cargo/headgate-py@{version}"

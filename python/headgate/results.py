@@ -24,7 +24,7 @@ class Result(ResultTables):
         from headgate.analysis import frames
 
         rows = frames.table(self, table)
-        frames.library("pandas", "")
+        frames.library("pandas", "pandas")
         return rows.to_pandas()
 
     def to_polars(self, table: str = "flows") -> pl.DataFrame:
@@ -32,13 +32,13 @@ class Result(ResultTables):
         from headgate.analysis import frames
 
         rows = frames.table(self, table)
-        frame: pl.DataFrame = frames.library("polars", "").from_arrow(rows)
+        frame: pl.DataFrame = frames.library("polars", "polars").from_arrow(rows)
         return frame
 
     def to_xarray(self) -> xarray.Dataset:
         """The intervals as an xarray dataset: each metric over discipline, seed, link or group, and time in seconds.
 
-        Missing values are NaN. `UsageError` if xarray is not installed (`pip install 'headgate[xarray]'`).
+        Missing values are NaN. `UsageError` if xarray is not installed (`pip install 'headgate-aqm[xarray]'`).
         """
         from headgate.analysis import frames
 

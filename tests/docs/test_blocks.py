@@ -28,6 +28,7 @@ REST = {
 #: Replaces `headgate` by a function that shortens the runs of documents.
 SHORTENED = """\
 headgate() {
+  if [ "$1" = demo ]; then set -- run protect; fi
   if [ "$1" = tune ]; then set -- "$@" --trials 2 --held-out 2 --seeds 1; fi
   if [ "$1" = sensitivity ]; then set -- "$@" --seeds 1; fi
   if [ "$1" = run ] || [ "$1" = sweep ]; then set -- "$@" --set duration=4s --set warmup=1s --set 'seeds=[1]'; fi
@@ -117,7 +118,7 @@ def shortened(scenario: str) -> str:
 
 
 def commands(block: Block, place: Path) -> None:
-    lines = [line for line in block.text.splitlines() if not line.startswith("make ")]
+    lines = [line for line in block.text.splitlines() if not line.startswith(("make ", "pip install "))]
     absent = [program for program in ("tshark", "jq", "iperf3") if shutil.which(program) is None]
     real = ["headgate link", "run --live", "headgate compare scenarios"]
     for program in [*absent, *(real if os.geteuid() != 0 else [])]:

@@ -120,12 +120,14 @@ fn the_index_lists_every_row_by_group() {
 #[test]
 fn the_readme_lists_every_row_by_family() {
     const README: &str = "../../README.md";
+    // The package registry shows the README too, and relative links would not work there.
+    const SITE: &str = "https://github.com/headgate/headgate/blob/main/docs/disciplines";
     let mut table = String::from("| family | disciplines |\n| --- | --- |\n");
     for family in Family::ALL {
         let members = ENTRIES.iter().filter(|entry| entry.family == *family);
         let links: Vec<String> = members
             .map(|DisciplineEntry { listing: Listing { name, .. }, display_name, .. }| {
-                format!("[{display_name}](docs/disciplines/{name}.md)")
+                format!("[{display_name}]({SITE}/{name}.md)")
             })
             .collect();
         table += &format!("| {} | {} |\n", capitalized(family.about()), links.join(", "));

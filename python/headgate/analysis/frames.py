@@ -28,7 +28,7 @@ def library(name: str, extra: str) -> Any:
     try:
         return import_module(name)
     except ImportError as error:
-        install = f"pip install 'headgate[{extra}]'" if extra else f"pip install {name}"
+        install = f"pip install 'headgate-aqm[{extra}]'"
         raise UsageError(f"this needs {name}, which is not installed ({error}): {install}") from None
 
 

@@ -137,7 +137,7 @@ def connected(address: str, tls: ClusterTls | None = None) -> Iterator[Cluster]:
     try:
         from distributed import Client
     except ImportError:
-        raise UsageError("a cluster needs Dask: pip install 'headgate[cluster]'") from None
+        raise UsageError("a cluster needs Dask: pip install 'headgate-aqm[cluster]'") from None
     with ExitStack() as stack:
         # Silences Dask's log of lost connections: our error reports them.
         log = logging.getLogger("distributed.client")

@@ -127,7 +127,7 @@ class _RemoteFolder:
         try:
             from fsspec.core import url_to_fs
         except ImportError:
-            raise UsageError(f"{url} needs fsspec: pip install 'headgate[cluster]'") from None
+            raise UsageError(f"{url} needs fsspec: pip install 'headgate-aqm[cluster]'") from None
         if glob.has_magic(url):  # fsspec would look for files that match
             raise UsageError(f"the URL of a dataset has no `*`, `?` or `[`: found {url}")
         try:

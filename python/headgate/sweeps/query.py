@@ -24,7 +24,7 @@ def connect() -> DuckDBPyConnection:
     try:
         import duckdb
     except ImportError:
-        raise UsageError("queries need DuckDB: pip install 'headgate[query]'") from None
+        raise UsageError("queries need DuckDB: pip install 'headgate-aqm[query]'") from None
     return duckdb.connect()
 
 

@@ -64,7 +64,7 @@ def tune(
     try:
         import optuna  # noqa: F401
     except ModuleNotFoundError:
-        raise UsageError("tuning needs Optuna: pip install 'headgate[tune]'") from None
+        raise UsageError("tuning needs Optuna: pip install 'headgate-aqm[tune]'") from None
     from headgate.tuning import outcome
     from headgate.tuning.search import Search
     from headgate.tuning.study import SearchPlan, importances
