@@ -14,6 +14,7 @@ mod metrics;
 mod paths;
 mod recovery;
 mod repeat;
+mod steps;
 mod tfrc;
 
 use headgate_measure::{EventBatch, EventRow, Outcome, RunObserver};
