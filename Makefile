@@ -19,7 +19,7 @@ FLOOR_TESTS := tests/api tests/export tests/plots tests/cli/test_run.py tests/cl
 RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name Cargo.toml -o -path '*/src/*.rs')
 
 .DEFAULT_GOAL := help
-.PHONY: help outputs demo demo-live test lint wheel floors lock audit sbom bench bench-peers bench-scale bless capi docs site papers peers packetdrill figures clean rust
+.PHONY: help outputs demo demo-live test lint wheel floors lock audit sbom bench bench-peers bench-scale bless capi docs lab site papers peers packetdrill figures clean rust
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -127,6 +127,25 @@ capi: | rust ## build the disciplines' library for C, and install it with header
 	install -m 644 crates/capi/include/aqm.h $(PREFIX)/include
 	sed -e 's|@PREFIX@|$(abspath $(PREFIX))|' -e "s|@VERSION@|$$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)|" \
 		crates/capi/aqm.pc.in > $(PREFIX)/lib/pkgconfig/aqm.pc
+
+# Binaryen's optimizer halves what the compiler leaves; the page works without it.
+WASM := build/lab/pkg/headgate_web_bg.wasm
+BINDGEN := build/tools/bin/wasm-bindgen
+BINDGEN_VERSION := $(shell sed -n 's/^wasm-bindgen = "=\(.*\)"$$/\1/p' Cargo.toml)
+
+lab: $(WASM) ## build the lab, the simulator as a web page, into build/lab (needs a Rust target for WebAssembly)
+	@wc -c $(WASM) | sed 's/ .*/ bytes of WebAssembly/'
+
+$(WASM): $(BINDGEN) $(RUST) | rust
+	$(CARGO) build --locked --profile web --target wasm32-unknown-unknown -p headgate-web || \
+		{ echo "the lab needs Rust's standard library for WebAssembly: rustup target add wasm32-unknown-unknown" >&2; exit 1; }
+	$(BINDGEN) --target web --no-typescript --out-dir build/lab/pkg target/wasm32-unknown-unknown/web/headgate_web.wasm
+	if command -v wasm-opt > /dev/null; then wasm-opt -O3 --all-features -o $@.small $@ && mv $@.small $@; \
+		else echo "wasm-opt is missing: the page loads more than it needs (Debian: binaryen)" >&2; fi
+
+$(BINDGEN): Cargo.toml
+	$(CARGO) install --quiet wasm-bindgen-cli --version $(BINDGEN_VERSION) --root build/tools
+	touch $@
 
 outputs: $(VENV)/.extension ## write the printed results and the overview figure of README.md and the tutorial
 	$(BIN)/python docs/outputs.py

@@ -168,6 +168,12 @@ impl<T, D: Discipline<T>, L: Ledger<T>> Port<T, D, L> {
         taken.packets
     }
 
+    /// Puts `discipline` in place of the present one, which must hold no packets: see [`drain`](Port::drain).
+    pub fn replace_discipline(&mut self, discipline: D) {
+        self.discipline = discipline;
+        self.check();
+    }
+
     /// Asks for the next packet to send. Call it whenever the link is free, even with an empty queue: a discipline
     /// detects idle periods by it.
     #[inline(always)]

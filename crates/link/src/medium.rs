@@ -1,6 +1,6 @@
 //! The medium of one direction: transmitter, propagation delay and random impairments.
 
-use headgate_core::{Rng, Span, Time};
+use headgate_core::{Rate, Rng, Span, Time};
 use headgate_scenario::{DirectionSettings, Impairments, RateVariation};
 
 use crate::impairer::Impairer;
@@ -45,6 +45,11 @@ impl Medium {
             delay,
             impairer: impaired_link.then(|| Box::new((Impairer::new(impairments, rng), late_or_reordered))),
         }
+    }
+
+    /// Sets the transmitter's rate. Returns whether it was set: a rate that varies by itself is not.
+    pub fn set_rate(&mut self, rate: Rate) -> bool {
+        self.transmitter.set_rate(rate)
     }
 
     /// The propagation delay: a lower bound on the time from the end of a packet's transmission to its arrival.

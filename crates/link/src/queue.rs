@@ -178,6 +178,14 @@ impl<T, D: Discipline<T>, L: Meter<T>, M: Carrier> LinkQueue<T, D, L, M> {
         }
     }
 
+    /// Puts `discipline` in place of the present one at `now` and hands it the queued packets. Counts go on.
+    pub fn replace_discipline(&mut self, discipline: D, now: Time, next: &mut impl NextHop<T>) {
+        let queued = self.hand_over(now, &mut |_| {});
+        self.port.replace_discipline(discipline);
+        self.wake_at = Time::NEVER;
+        self.take_over(queued, now, next);
+    }
+
     /// Remaining transmission time of the current packet at `now`.
     #[inline]
     pub fn remaining(&self, now: Time) -> Span {

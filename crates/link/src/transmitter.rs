@@ -28,6 +28,13 @@ impl Transmitter {
         })
     }
 
+    /// Sets the rate from the next packet on. Returns whether it was set: a rate that varies by itself is not.
+    pub fn set_rate(&mut self, rate: Rate) -> bool {
+        let RateModel::Constant(constant) = &mut self.0 else { return false };
+        *constant = FixedRate { rate, last: (0, Span::ZERO) };
+        true
+    }
+
     /// The end of a packet's transmission that begins at `now`, which must not precede the end of the last
     /// transmission.
     #[inline]

@@ -27,14 +27,14 @@ use run_span::RunSpan;
 
 /// All flows, TCP before UDP, with the slabs of their packets and the measurements at both ends.
 pub struct Hosts {
-    tcp: Vec<TcpFlow>,
-    udp: Vec<UdpFlow>,
+    pub(crate) tcp: Vec<TcpFlow>,
+    pub(crate) udp: Vec<UdpFlow>,
     /// The UDP flows with congestion control.
-    tfrc: TfrcFlows,
+    pub(crate) tfrc: TfrcFlows,
     /// Each TCP flow's counts at the end of the warm-up.
     warmup_counts: Vec<TcpCounts>,
     span: RunSpan,
-    tcp_settings: Vec<TcpFlowSettings>,
+    pub(crate) tcp_settings: Vec<TcpFlowSettings>,
     udp_settings: Vec<UdpFlowSettings>,
     replies: Replies,
     paths: Paths,

@@ -3,9 +3,7 @@
 //! [`World::build`] builds the links and the hosts and schedules the flows' first events. [`run`] lets the [`World`]
 //! process events until the scenario ends.
 
-use core::fmt;
-
-use headgate_core::{BuildError, Rate};
+use headgate_core::Rate;
 use headgate_measure::{Outcome, RunObserver};
 use headgate_scenario::{Hop, Qdisc, Scenario};
 
@@ -13,6 +11,7 @@ use crate::event_queue::EventQueue;
 use crate::hosts::Hosts;
 use crate::link::{SimLink, new_link};
 use crate::link_discipline::{ExternalDisciplines, LinkDiscipline};
+use crate::run_error::RunError;
 use crate::world::World;
 
 /// Room reserved for events: few flows have more packets on their way at a time.
@@ -85,31 +84,4 @@ fn typical_gap(scenario: &Scenario) -> u64 {
     let constant = scenario.udp.iter().filter(|group| !group.is_controlled());
     let sources = constant.map(|group| f64::from(group.flows) * packets(group.most(), group.packet));
     (1e9 / links.chain(sources).sum::<f64>()) as u64
-}
-
-/// Why a run gave no outcome.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum RunError {
-    /// A discipline could not be built.
-    Build(BuildError),
-    /// The observer asked to stop.
-    Stopped,
-}
-
-impl fmt::Display for RunError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RunError::Build(error) => error.fmt(f),
-            RunError::Stopped => f.write_str("stopped before the end"),
-        }
-    }
-}
-
-impl std::error::Error for RunError {}
-
-impl From<BuildError> for RunError {
-    fn from(error: BuildError) -> RunError {
-        RunError::Build(error)
-    }
 }

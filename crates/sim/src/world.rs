@@ -14,7 +14,7 @@ use crate::event_queue::EventQueue;
 use crate::hosts::Hosts;
 use crate::link::{Downstream, SimLink};
 use crate::net::Net;
-use crate::run::RunError;
+use crate::run_error::RunError;
 use crate::sampler::Sampler;
 
 /// Events between two calls of the observer.
@@ -22,7 +22,7 @@ const EVENTS_PER_REPORT: u64 = 8192;
 
 /// One run, advanced step by step. However it is divided into steps, its outcome is that of [`run`](crate::run()).
 pub struct World {
-    queue: EventQueue<SimEvent>,
+    pub(crate) queue: EventQueue<SimEvent>,
     pub(crate) net: Net,
     sampler: Sampler,
     /// Link events not yet reported to the observer.

@@ -104,6 +104,11 @@ impl TfrcFlows {
         self.flows.iter().flatten().map(|flow| u64::from(flow.sender.sent()) + flow.reports_sent).sum()
     }
 
+    /// Whether a UDP flow has TFRC state.
+    pub fn is_controlled(&self, id: u32) -> bool {
+        self.flows[(id - self.first) as usize].is_some()
+    }
+
     pub fn state(&self, id: u32) -> SenderState {
         let flow = self.flows[(id - self.first) as usize].as_ref();
         flow.map_or_else(SenderState::default, |flow| flow.sender.state())

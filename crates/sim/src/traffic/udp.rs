@@ -78,6 +78,11 @@ impl UdpFlow {
         }
     }
 
+    /// Lets another source write after the present write.
+    pub fn replace_source(&mut self, source: FlowSource) {
+        self.source = source;
+    }
+
     /// Emits the next datagram, with its arrival time at the first link. The network cannot change that time, so a
     /// datagram needs no other event.
     #[inline]

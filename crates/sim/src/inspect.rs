@@ -1,0 +1,57 @@
+//! What can be seen of a run between two events. Reading changes nothing in its outcome.
+
+use headgate_core::{Backlog, Discipline, FlowId, Time};
+use headgate_measure::SenderState;
+use headgate_scenario::Hop;
+
+use crate::hosts::Hosts;
+use crate::world::World;
+
+impl World {
+    /// The backlog of the queue at `hop`.
+    pub fn backlog(&self, hop: Hop) -> Backlog {
+        self.net.links[usize::from(hop.number())].port().backlog()
+    }
+
+    /// The gauges of the discipline at `hop`, by name.
+    pub fn gauges(&self, hop: Hop) -> Vec<(&'static str, f64)> {
+        self.net.links[usize::from(hop.number())].port().gauges()
+    }
+
+    /// The gauges that the discipline at `hop` has for `flow`, by name; NaN for no value.
+    pub fn gauges_of_flow(&self, hop: Hop, flow: u32) -> Vec<(&'static str, f64)> {
+        let mut gauges = Vec::new();
+        let discipline = self.net.links[usize::from(hop.number())].port().discipline();
+        discipline.observe_flow(FlowId(flow.into()), &mut |name, value| gauges.push((name, value)));
+        gauges
+    }
+
+    /// The state of `flow`'s sender; `None` if it has no congestion control.
+    pub fn sender(&self, flow: u32) -> Option<SenderState> {
+        self.net.hosts.sender_state(flow)
+    }
+
+    /// Useful bytes delivered by each flow up to `now`: of TCP since the start, of UDP since the warm-up, once it is
+    /// over.
+    pub fn delivered_bytes(&self, now: Time) -> Vec<u64> {
+        self.net.hosts.delivered_bytes(now).collect()
+    }
+}
+
+impl Hosts {
+    /// The state of a sender; `None` if it has no congestion control.
+    fn sender_state(&self, id: u32) -> Option<SenderState> {
+        match self.tcp.get(id as usize) {
+            Some(flow) => Some(flow.state(&self.tcp_settings[flow.group as usize])),
+            None => self.tfrc.is_controlled(id).then(|| self.tfrc.state(id)),
+        }
+    }
+
+    fn delivered_bytes(&self, now: Time) -> impl Iterator<Item = u64> {
+        let tcp = self.tcp.iter().map(move |flow| {
+            let payload = self.tcp_settings[flow.group as usize].payload;
+            u64::from(flow.counts(now).delivered) * u64::from(payload)
+        });
+        tcp.chain(self.udp.iter().map(|flow| flow.delivered))
+    }
+}

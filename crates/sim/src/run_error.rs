@@ -1,0 +1,32 @@
+//! Why a run gave no outcome.
+
+use core::fmt;
+
+use headgate_core::BuildError;
+
+/// Why a run gave no outcome.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RunError {
+    /// A discipline could not be built.
+    Build(BuildError),
+    /// The observer asked to stop.
+    Stopped,
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunError::Build(error) => error.fmt(f),
+            RunError::Stopped => f.write_str("stopped before the end"),
+        }
+    }
+}
+
+impl std::error::Error for RunError {}
+
+impl From<BuildError> for RunError {
+    fn from(error: BuildError) -> RunError {
+        RunError::Build(error)
+    }
+}
