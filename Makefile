@@ -128,7 +128,6 @@ capi: | rust ## build the disciplines' library for C, and install it with header
 	sed -e 's|@PREFIX@|$(abspath $(PREFIX))|' -e "s|@VERSION@|$$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)|" \
 		crates/capi/aqm.pc.in > $(PREFIX)/lib/pkgconfig/aqm.pc
 
-# Binaryen's optimizer halves what the compiler leaves; the page works without it.
 WASM := build/lab/pkg/headgate_web_bg.wasm
 BINDGEN := build/tools/bin/wasm-bindgen
 BINDGEN_VERSION := $(shell sed -n 's/^wasm-bindgen = "=\(.*\)"$$/\1/p' Cargo.toml)
@@ -140,8 +139,6 @@ $(WASM): $(BINDGEN) $(RUST) | rust
 	$(CARGO) build --locked --profile web --target wasm32-unknown-unknown -p headgate-web || \
 		{ echo "the lab needs Rust's standard library for WebAssembly: rustup target add wasm32-unknown-unknown" >&2; exit 1; }
 	$(BINDGEN) --target web --no-typescript --out-dir build/lab/pkg target/wasm32-unknown-unknown/web/headgate_web.wasm
-	if command -v wasm-opt > /dev/null; then wasm-opt -O3 --all-features -o $@.small $@ && mv $@.small $@; \
-		else echo "wasm-opt is missing: the page loads more than it needs (Debian: binaryen)" >&2; fi
 
 $(BINDGEN): Cargo.toml
 	$(CARGO) install --quiet wasm-bindgen-cli --version $(BINDGEN_VERSION) --root build/tools
