@@ -138,7 +138,8 @@ lab: $(WASM) ## build the lab, the simulator as a web page, into build/lab (need
 $(WASM): $(BINDGEN) $(RUST) | rust
 	$(CARGO) build --locked --profile web --target wasm32-unknown-unknown -p headgate-web || \
 		{ echo "the lab needs Rust's standard library for WebAssembly: rustup target add wasm32-unknown-unknown" >&2; exit 1; }
-	$(BINDGEN) --target web --no-typescript --out-dir build/lab/pkg target/wasm32-unknown-unknown/web/headgate_web.wasm
+	$(BINDGEN) --target web --omit-default-module-path --remove-name-section --out-dir build/lab/pkg \
+		 target/wasm32-unknown-unknown/web/headgate_web.wasm
 
 $(BINDGEN): Cargo.toml
 	$(CARGO) install --quiet wasm-bindgen-cli --version $(BINDGEN_VERSION) --root build/tools

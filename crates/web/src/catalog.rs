@@ -9,6 +9,11 @@ pub fn disciplines() -> String {
     Value::from_iter(registry::ENTRIES.iter().map(entry)).to_string()
 }
 
+/// Every reason for drops and marks as JSON: its name, and the words after "because".
+pub fn reasons() -> String {
+    registry::reasons().iter().map(|why| (why.name(), why.about())).collect::<Value>().to_string()
+}
+
 fn entry(entry: &DisciplineEntry) -> Value {
     let gauge = |gauge: &headgate_core::Gauge| json!({"name": gauge.name, "unit": gauge.unit, "about": gauge.about});
     json!({

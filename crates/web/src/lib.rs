@@ -15,7 +15,7 @@ mod snapshot;
 #[cfg(target_arch = "wasm32")]
 mod wasm;
 
-pub use catalog::disciplines;
+pub use catalog::{disciplines, reasons};
 pub use lab::Lab;
 pub use retune::{SetOutcome, changed};
 

@@ -30,6 +30,7 @@ impl Lab {
                 "delay_ms": span_millis(link.delay),
                 "limit": settings.limit.to_string(),
             },
+            "groups": groups(scenario),
             "flows": flows(scenario),
             "gauges": self.world.as_ref().map(|world| names(world.gauges(*hop))),
             "flow_gauges": self.world.as_ref().map(|world| names(world.gauges_of_flow(*hop, 0))),
@@ -109,6 +110,18 @@ fn event(row: &EventRow) -> Value {
         PacketEvent::Lost => ("lost", None),
     };
     json!([millis(row.time), kind, row.flow, row.bytes, millis(row.arrived), reason])
+}
+
+/// The groups with the settings that a page can change.
+fn groups(scenario: &Scenario) -> Vec<Value> {
+    let tcp = scenario.tcp.iter().map(|group| {
+        json!({"name": group.name, "kind": "tcp", "flows": group.flows, "cc": group.cc.name(), "ecn": group.ecn})
+    });
+    let udp = scenario.udp.iter().map(|group| {
+        let rate = group.rate.map(|rate| rate.as_bits());
+        json!({"name": group.name, "kind": "udp", "flows": group.flows, "rate_bps": rate, "ecn": group.ecn})
+    });
+    tcp.chain(udp).collect()
 }
 
 /// Every flow, by number.

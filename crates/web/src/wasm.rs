@@ -11,6 +11,12 @@ pub fn disciplines() -> String {
     crate::disciplines()
 }
 
+/// Every reason for drops and marks, as JSON.
+#[wasm_bindgen]
+pub fn reasons() -> String {
+    crate::reasons()
+}
+
 /// The text of a scenario after changes.
 ///
 /// # Errors

@@ -4,7 +4,7 @@ use std::thread;
 
 use headgate_core::registry;
 use headgate_scenario::{Changes, Scenario};
-use headgate_web::{Lab, SetOutcome, changed, disciplines};
+use headgate_web::{Lab, SetOutcome, changed, disciplines, reasons};
 use serde_json::Value;
 
 const PROTECT: &str = include_str!("../../../python/headgate/scenarios/protect.toml");
@@ -150,4 +150,5 @@ fn the_catalog_has_every_discipline_with_its_parameters() {
     assert_eq!(all.as_array().unwrap().len(), registry::ENTRIES.len());
     let red = all.as_array().unwrap().iter().find(|entry| entry["name"] == "red").unwrap();
     assert!(red["parameters"].as_array().unwrap().iter().any(|parameter| parameter["name"] == "minth"));
+    assert_eq!(json(&reasons()).as_object().unwrap().len(), registry::reasons().len());
 }
