@@ -16,13 +16,23 @@ unexport CONDA_PREFIX
 FLOOR_TESTS := tests/api tests/export tests/plots tests/cli/test_run.py tests/cli/test_first_steps.py tests/cli/test_start.py \
 	tests/sweep/test_query.py tests/tune/test_search.py
 
+LINUX := x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu
+SIMULATION_ONLY := aarch64-apple-darwin x86_64-pc-windows-msvc
+BARE := thumbv7em-none-eabi
+LARGEST_WHEEL := 12000000
+TOOLS := build/release
+
+LOCK = $(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url \
+	--custom-compile-command "make lock" --quiet
+
 RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name Cargo.toml -o -path '*/src/*.rs')
 
 .DEFAULT_GOAL := help
-.PHONY: help outputs demo demo-live test lint wheel floors lock audit sbom bench bench-peers bench-scale bless capi docs lab site papers peers packetdrill figures clean rust
+# Every command has a line of help.
+.PHONY: rust $(shell sed -n 's/^\([a-z-]*\):.*\#\# .*/\1/p' Makefile)
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # A development environment has everything that the demo needs.
 demo: $(if $(wildcard $(VENV)/.extension),$(VENV)/.extension,$(VENV)/.demo) ## set up the program, then compare seven disciplines beside an unresponsive flow
@@ -51,6 +61,25 @@ wheel: $(VENV)/.requirements build/pins.txt | rust ## build a wheel into dist/, 
 	CARGO_PROFILE_RELEASE_DEBUG=none $(BIN)/maturin build --release --locked --strip --quiet --out dist
 	.ci/try-wheel dist/*.whl build/pins.txt
 
+# Zig links against glibc 2.17, so the wheels run on distributions since 2014. One wheel serves all versions of Python.
+wheels: $(TOOLS)/.installed | rust ## build wheels for Linux on x86-64 and aarch64, and a source archive, into dist/
+	rm -rf dist
+	rustup target add $(LINUX)
+	for target in $(LINUX); do \
+		PATH="$(CURDIR)/$(TOOLS)/bin:$$PATH" CARGO_PROFILE_RELEASE_DEBUG=none $(TOOLS)/bin/maturin build --release --locked \
+			--strip --quiet --zig --compatibility manylinux_2_17 --target $$target --out dist || exit 1; \
+	done
+	$(TOOLS)/bin/maturin sdist --out dist
+	$(TOOLS)/bin/twine check --strict dist/*
+	@large=$$(find dist -size +$(LARGEST_WHEEL)c); test -z "$$large" || { echo "larger than $(LARGEST_WHEEL) bytes: $$large" >&2; exit 1; }
+	@du --bytes dist/*
+
+# Live parts are left out on these systems. A check needs their standard library, but no linker.
+check-targets: | rust ## check that the package compiles for macOS and Windows, and the disciplines without an operating system
+	rustup target add $(SIMULATION_ONLY) $(BARE)
+	for target in $(SIMULATION_ONLY); do $(CARGO) check --locked --quiet -p headgate-py --target $$target || exit 1; done
+	$(CARGO) check --locked --quiet -p headgate-core --target $(BARE)
+
 # The lowest versions warn about the newest versions of their own requirements. Help texts and the errors of options are
 # those of the newest typer, so their tests are left out.
 floors: $(VENV)/.extension ## run tests of API and commands with the lowest versions of libraries that pyproject.toml allows
@@ -63,12 +92,12 @@ floors: $(VENV)/.extension ## run tests of API and commands with the lowest vers
 	PYTHONPATH=$(CURDIR)/python build/floors/bin/python -m pytest --override-ini filterwarnings=default --disable-warnings --quiet \
 		--numprocesses 2 $(FLOOR_TESTS) --ignore tests/api/test_stub.py
 
-# The lock keeps its versions unless pyproject.toml asks for others: UPGRADE=--upgrade takes the newest of all packages,
+# The locks keep their versions unless pyproject.toml asks for others: UPGRADE=--upgrade takes the newest of all packages,
 # UPGRADE="--upgrade-package numpy" that of one.
-lock: ## lock the Python packages of pyproject.toml with hashes in requirements.txt (UPGRADE=--upgrade: newest versions)
+lock: ## lock the Python packages of pyproject.toml with hashes in requirements*.txt (UPGRADE=--upgrade: newest versions)
 	$(need_uv)
-	$(UV) pip compile pyproject.toml --all-extras --universal --python-version 3.11 --generate-hashes --no-annotate \
-		--no-emit-index-url --custom-compile-command "make lock" --quiet --output-file requirements.txt $(UPGRADE)
+	$(LOCK) pyproject.toml --all-extras --output-file requirements.txt $(UPGRADE)
+	$(LOCK) --group release --output-file requirements-release.txt $(UPGRADE)
 
 audit: ## check licenses, sources and known vulnerabilities of the Rust packages by deny.toml (needs cargo-deny)
 	@command -v cargo-deny > /dev/null || { echo "cargo-deny is missing: cargo install --locked cargo-deny" >&2; exit 1; }
@@ -184,6 +213,11 @@ $(VENV)/.demo: build/pins.txt $(RUST) | rust
 build/pins.txt: requirements.txt
 	@mkdir -p build
 	sed -n 's/^\([^ #]*==[^\\]*[^ \\]\).*/\1/p' requirements.txt > $@
+
+$(TOOLS)/.installed: requirements-release.txt
+	$(PYTHON) -m venv $(TOOLS)
+	$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement $<
+	@touch $@
 
 $(VENV)/.requirements: requirements.txt
 	$(venv)

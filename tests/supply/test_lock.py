@@ -1,8 +1,9 @@
-"""requirements.txt locks the Python packages of pyproject.toml, with hashes (`make lock` writes it)."""
+"""requirements*.txt lock the Python packages of pyproject.toml, with hashes (`make lock` writes them)."""
 
 import re
 import subprocess
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -11,16 +12,20 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
-#: The entries of the lock, each a list of its lines: the requirement first, then its hashes.
-ENTRIES = [
-    [line.removesuffix(" \\").strip() for line in entry.splitlines()]
-    for entry in re.findall(r"^[^\s#].*(?:\n +.*)*", (ROOT / "requirements.txt").read_text(), re.MULTILINE)
-]
+
+def entries(lock: str) -> list[list[str]]:
+    """The entries of a lock, each a list of its lines: the requirement first, then its hashes."""
+    found = re.findall(r"^[^\s#].*(?:\n +.*)*", (ROOT / lock).read_text(), re.MULTILINE)
+    return [[line.removesuffix(" \\").strip() for line in entry.splitlines()] for entry in found]
+
+
+ENTRIES = entries("requirements.txt")
+RELEASE = entries("requirements-release.txt")
 
 
 def test_every_line_is_one_exact_version_with_hashes():
     assert len(ENTRIES) > 100
-    for requirement, *hashes in ENTRIES:
+    for requirement, *hashes in [*ENTRIES, *RELEASE]:
         assert re.fullmatch(r"[a-z0-9.-]+==[0-9][0-9A-Za-z.+]*( ; .*)?", requirement)
         assert hashes, requirement
         assert all(re.fullmatch(r"--hash=sha256:[0-9a-f]{64}", line) for line in hashes), requirement
@@ -30,11 +35,21 @@ def test_the_lock_satisfies_every_requirement_of_the_project():
     project = PROJECT["project"]
     asked = [*project["dependencies"], *PROJECT["build-system"]["requires"]]
     asked += [line for extra in project["optional-dependencies"].values() for line in extra]
-    locked = {Requirement(entry[0]).name: Requirement(entry[0]).specifier for entry in ENTRIES}
     requirements = [each for each in map(Requirement, asked) if each.name != project["name"]]  # an extra of extras
+    check(requirements, ENTRIES)
+    check(map(Requirement, PROJECT["dependency-groups"]["release"]), RELEASE)
+
+
+def check(requirements: Iterable[Requirement], lock: list[list[str]]):
+    locked = {Requirement(entry[0]).name: Requirement(entry[0]).specifier for entry in lock}
     for requirement in requirements:
         [exact] = locked[canonicalize_name(requirement.name)]
         assert requirement.specifier.contains(exact.version), requirement
+
+
+def test_no_line_names_a_registry():
+    for lock in ROOT.glob("requirements*.txt"):
+        assert "://" not in lock.read_text()
 
 
 def test_the_pins_are_the_lock_without_its_hashes(tmp_path: Path):
