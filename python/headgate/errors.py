@@ -1,5 +1,6 @@
 """Errors besides a bad scenario, with the exit code of each on the command line."""
 
+import sys
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
@@ -44,6 +45,12 @@ class InterruptedRunError(HeadgateError):
         self.folder = folder
         resume = "Nothing was written." if folder is None else f"Repeat the command to resume from {folder}."
         super().__init__(f"stopped: {finished} of {total} runs are finished. {resume}")
+
+
+def require_linux() -> None:
+    """Raises `UsageError` on other systems, where the compiled module has no live parts."""
+    if sys.platform != "linux":
+        raise UsageError("real packets need Linux")
 
 
 def warn_renamed(message: str) -> None:

@@ -21,7 +21,7 @@ FUNCTIONS = {"os": {"open", "replace", "rename", "remove", "unlink", "fsync", "m
 #: Other files than results: the lock of a folder, the kernel's controllers, sockets, and files that the user gives.
 OTHERS = {
     ("files/disk.py", "Disk"),
-    ("files/store.py", "_lock"),
+    ("files/folder_lock.py", ""),
     ("files/store.py", "kernel"),
     ("execution/top_socket.py", ""),
     ("sweeps/plan.py", "of"),

@@ -7,6 +7,7 @@ database of a search itself, with a journal of its own.
 import io
 import os
 import shutil
+import sys
 from pathlib import Path
 from typing import BinaryIO
 
@@ -63,7 +64,10 @@ class Disk:
 
     def sync(self, path: Path) -> None:
         """Waits until a file's content, or a folder's list of names, is on the disk."""
-        descriptor = os.open(path, os.O_RDONLY)
+        if sys.platform == "win32" and path.is_dir():
+            return  # Windows cannot open a folder
+        # Windows only writes files to the disk that are open for writing.
+        descriptor = os.open(path, os.O_RDWR if sys.platform == "win32" else os.O_RDONLY)
         try:
             os.fsync(descriptor)
         finally:

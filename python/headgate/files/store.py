@@ -5,7 +5,6 @@ SHA-256 of its files. The manifest comes last: a folder with a manifest is a com
 be resumed.
 """
 
-import fcntl
 import functools
 import hashlib
 import math
@@ -18,7 +17,7 @@ from typing import Any, Self
 
 from headgate import _core
 from headgate.errors import ResultError, did_you_mean, warn_renamed
-from headgate.files import damage, durable, receipts, renamed, sealed, siblings
+from headgate.files import damage, durable, folder_lock, receipts, renamed, sealed, siblings
 from headgate.files.damage import sha256
 from headgate.files.disk import DISK
 from headgate.files.receipts import CAPTURES as CAPTURES
@@ -252,7 +251,7 @@ def locked_folder(path: Path, *, check_writable: bool = True) -> Iterator[list[P
     file is written to test this.
     """
     new_folders = _make_folder(path, check_writable)
-    lock = _lock(path)
+    lock = folder_lock.lock(path)
     try:
         yield new_folders
     finally:
@@ -384,15 +383,3 @@ def _make_folder(path: Path, check_writable: bool) -> list[Path]:
                 DISK.remove_folder(folder)
         raise not_writable(path, error) from None
     return new
-
-
-def _lock(path: Path) -> int:
-    """Locks the folder against other processes until the returned file descriptor is closed."""
-    # The folder itself is locked: the library filelock would leave a lock file in every result.
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
-        raise ResultError(f"another process is writing to {path}") from None
-    return descriptor

@@ -7,7 +7,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from headgate.errors import UsageError
+from headgate.errors import UsageError, require_linux
 from headgate.live.directions import DIRECTIONS, OptionTexts, directed
 from headgate.terminal.console import console, with_error_messages
 
@@ -59,6 +59,7 @@ def link(
     Options from --rate to --overhead apply to both directions. Each also exists for one: --forward-rate is from COMMAND
     to the far host, --reverse-rate back.
     """
+    require_linux()
     from headgate import _core
     from headgate.execution.top_socket import ViewSocket
     from headgate.live import options, session

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from headgate.errors import require_linux
 from headgate.live.directions import OptionTexts, directed
 from headgate.terminal.console import console, with_error_messages
 
@@ -64,6 +65,7 @@ def gateway(
     Options from --rate to --overhead apply to both directions. Each also exists for one: --forward-rate is from --in to
     --out, --reverse-rate back. A direction without a rate forwards packets without delay.
     """
+    require_linux()
     from headgate.execution.top_socket import ViewSocket
     from headgate.live import fail_open, gateway_settings, notify, summary
     from headgate.live import gateway as gateways

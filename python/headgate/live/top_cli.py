@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from headgate.errors import require_linux
 from headgate.terminal.console import console, with_error_messages
 
 
@@ -25,6 +26,7 @@ def top(
     Shows rate, share, drops and marks of each flow. The verdict says whether a flow is responsive, and why. Ctrl-C
     exits.
     """
+    require_linux()
     from headgate.live import top as tops
 
     document = tops.find(which)

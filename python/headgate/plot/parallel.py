@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import signal
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -22,14 +23,15 @@ def pictures(makers: Makers, dpi: float, *, png: bool = True) -> dict[str, Pictu
     """Every figure as SVG, and as PNG if wanted, by name and in the order of `makers`; without those that are None.
 
     Figures are drawn in forked processes, since matplotlib holds the interpreter's lock. A process that has other
-    threads is not forked, because they may hold locks. It draws one figure after the other.
+    threads is not forked, because they may hold locks, nor is one on macOS, whose libraries do not survive a fork.
+    It draws one figure after the other, as on Windows, which has no fork.
     """
 
     def draw(name: str) -> Picture | None:
         figure = makers[name]()
         return None if figure is None else picture(figure, dpi, png=png)
 
-    count = min(processors(), len(makers))
+    count = min(processors(), len(makers)) if sys.platform == "linux" else 1
     alone = threading.active_count() == 1 and threading.current_thread() is threading.main_thread()
     drawn = _in_processes(draw, list(makers), count) if count > 1 and alone else {}
     everything = {name: drawn[name] if name in drawn else draw(name) for name in makers}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 from headgate import _core, shipped
-from headgate.errors import UsageError
+from headgate.errors import UsageError, require_linux
 from headgate.scenario.inputs import files_in
 
 if TYPE_CHECKING:
@@ -226,10 +226,9 @@ class Scenario:
             raise UsageError(
                 f"{next(iter(self.prototypes))} is written in Python: it can be simulated, but not run on real packets"
             )
+        require_linux()
         try:
             _core.check_kernel(self._core) if world == RunWorld.KERNEL else _core.check_live(self._core)
-        except AttributeError:
-            raise UsageError("real packets need Linux") from None
         except ValueError as error:
             raise UsageError(f"on real packets: {error}") from None
         return Scenario(self._core, world=world)
