@@ -33,6 +33,8 @@ pub struct Hosts {
     pub(crate) tfrc: TfrcFlows,
     /// Each TCP flow's counts at the end of the warm-up.
     warmup_counts: Vec<TcpCounts>,
+    /// Useful bytes that each UDP flow had delivered at the end of the warm-up.
+    warmup_delivered: Vec<u64>,
     span: RunSpan,
     pub(crate) tcp_settings: Vec<TcpFlowSettings>,
     udp_settings: Vec<UdpFlowSettings>,
@@ -65,6 +67,7 @@ impl Hosts {
             udp: Vec::with_capacity(udp_flows as usize),
             tfrc: TfrcFlows::new(&scenario.udp, udp_delays, tcp_flows),
             warmup_counts: Vec::with_capacity(tcp_flows as usize),
+            warmup_delivered: vec![0; udp_flows as usize],
             span: RunSpan::new(scenario),
             tcp_settings: settings(&scenario.tcp, tcp_delays, TcpFlowSettings::new),
             udp_settings: settings(&scenario.udp, udp_delays, UdpFlowSettings::new),
@@ -360,7 +363,7 @@ impl Hosts {
     /// Ends the warm-up: resets the counts.
     pub fn restart(&mut self, now: Time) {
         self.end_warmup(now);
-        self.udp.iter_mut().for_each(|flow| flow.delivered = 0);
+        self.warmup_delivered.iter_mut().zip(&self.udp).for_each(|(before, flow)| *before = flow.delivered);
         self.tfrc.restart();
         self.receiver_metrics.restart(now);
     }

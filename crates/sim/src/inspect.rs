@@ -31,8 +31,7 @@ impl World {
         self.net.hosts.sender_state(flow)
     }
 
-    /// Useful bytes delivered by each flow up to `now`: of TCP since the start, of UDP since the warm-up, once it is
-    /// over.
+    /// Useful bytes delivered by each flow from the start up to `now`.
     pub fn delivered_bytes(&self, now: Time) -> Vec<u64> {
         self.net.hosts.delivered_bytes(now).collect()
     }

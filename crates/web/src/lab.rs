@@ -4,6 +4,7 @@ use headgate_core::{Span, Time};
 use headgate_measure::Outcome;
 use headgate_scenario::{Changes, Events, Hop, Qdisc, Scenario};
 use headgate_sim::World;
+use serde_json::{Map, Value};
 
 use crate::queue_picture::QueuePicture;
 use crate::{Message, limits};
@@ -20,8 +21,8 @@ pub struct Lab {
     /// `None` once the run is finished.
     pub(crate) world: Option<World>,
     pub(crate) outcome: Option<Outcome>,
-    /// Useful bytes delivered by each flow when the warm-up ended, where counts begin anew.
-    pub(crate) before_warmup: Vec<u64>,
+    /// What a finished run still shows.
+    pub(crate) final_state: Map<String, Value>,
 }
 
 impl Lab {
@@ -40,7 +41,6 @@ impl Lab {
         let hop = scenario.bottleneck();
         let world = World::build(&scenario, &scenario.qdiscs[0], seed, &()).map_err(|error| error.to_string())?;
         Ok(Lab {
-            before_warmup: vec![0; scenario.total_flows() as usize],
             picture: QueuePicture::new(hop.number()),
             scenario,
             seed,
@@ -48,6 +48,7 @@ impl Lab {
             now: Time::ZERO,
             world: Some(world),
             outcome: None,
+            final_state: Map::new(),
         })
     }
 
@@ -77,12 +78,8 @@ impl Lab {
     /// Advances until something happens to a packet at the queue, or to the end. Returns the time in milliseconds.
     pub fn step(&mut self) -> f64 {
         self.picture.keeps_events = true;
-        let seen = self.picture.events.len();
-        while self.picture.events.len() == seen {
-            let warmup_end = self.warmup_end();
-            if self.now == warmup_end {
-                self.count_warmup();
-            }
+        let seen = self.picture.recorded();
+        while self.picture.recorded() == seen {
             let Some(world) = &mut self.world else { break };
             match world.advance_one(&mut self.picture).unwrap_or_default() {
                 // The events of this moment are not over.
@@ -96,34 +93,12 @@ impl Lab {
         millis(self.now)
     }
 
-    fn advance_to(&mut self, until: Time) {
-        let (until, warmup_end) = (until.min(self.end()), self.warmup_end());
-        if self.now <= warmup_end && until > warmup_end {
-            self.run_to(warmup_end);
-            self.count_warmup();
-        }
-        self.run_to(until);
-    }
-
-    fn run_to(&mut self, until: Time) {
+    pub(crate) fn advance_to(&mut self, until: Time) {
+        let until = until.min(self.end());
         if let Some(world) = &mut self.world {
             // The picture never asks to stop.
             _ = world.advance(until, &mut self.picture);
             self.now = self.now.max(until);
-        }
-    }
-
-    fn warmup_end(&self) -> Time {
-        Time::ZERO + self.scenario.warmup
-    }
-
-    /// Keeps what UDP flows delivered in the warm-up, whose end sets their counts to zero.
-    fn count_warmup(&mut self) {
-        let Some(world) = &self.world else { return };
-        let delivered = world.delivered_bytes(self.now);
-        let tcp: u32 = self.scenario.tcp.iter().map(|group| group.flows).sum();
-        for (before, bytes) in self.before_warmup.iter_mut().zip(delivered).skip(tcp as usize) {
-            *before = bytes;
         }
     }
 

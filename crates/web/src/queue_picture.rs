@@ -43,6 +43,11 @@ impl QueuePicture {
         sum.as_nanos().checked_div(packets).map(Span::from_nanos)
     }
 
+    /// Events since the last snapshot, kept or not.
+    pub fn recorded(&self) -> u64 {
+        self.events.len() as u64 + self.forgotten
+    }
+
     fn record(&mut self, row: &EventRow) {
         match row.kind {
             PacketEvent::Arrived => {

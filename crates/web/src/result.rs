@@ -1,20 +1,21 @@
-//! The result of a finished run: the numbers of the command line's tables.
+//! The result of a finished run: the rows of the command line's tables.
 
-use headgate_measure::{FlowRow, LinkRow, Outcome};
-use serde_json::{Value, json};
+use headgate_measure::{Cells, Names, Outcome, Row};
+use serde_json::{Map, Value, json};
 
 use crate::Message;
-use crate::lab::Lab;
+use crate::lab::{Lab, millis};
 
 impl Lab {
-    /// Runs to the end, and returns each flow's and the link's row of the tables as JSON.
+    /// Runs to the end, and returns the tables' rows of all flows and of the shown link as JSON. Every column has the name
+    /// that it has in the tables.
     pub fn result(&mut self) -> String {
         let link = usize::from(self.hop.number());
-        let groups: Vec<String> = self.scenario.groups().map(|group| group.name.to_string()).collect();
+        let names = Names::new(&self.scenario);
         match self.outcome() {
             Ok(outcome) => json!({
-                "flows": outcome.flows.iter().map(|row| flow(row, &groups)).collect::<Vec<_>>(),
-                "link": link_row(&outcome.links[link]),
+                "flows": outcome.flows.iter().map(|row| columns(row, &names)).collect::<Vec<_>>(),
+                "link": columns(&outcome.links[link], &names),
                 "packets": outcome.packets,
             })
             .to_string(),
@@ -27,8 +28,10 @@ impl Lab {
     /// # Errors
     /// A message if the run was stopped.
     pub fn outcome(&mut self) -> Result<&Outcome, Message> {
-        let end_ms = crate::lab::millis(self.end());
-        self.skip(end_ms);
+        self.skip(millis(self.end()));
+        if self.world.is_some() {
+            self.final_state = self.state();
+        }
         if let Some(world) = self.world.take() {
             let outcome = world.finish(&self.scenario, &mut self.picture).map_err(|error| error.to_string())?;
             self.outcome = Some(outcome);
@@ -37,26 +40,20 @@ impl Lab {
     }
 }
 
-fn flow(row: &FlowRow, groups: &[String]) -> Value {
-    json!({
-        "flow": row.flow,
-        "group": groups[row.group as usize],
-        "goodput_bps": row.goodput_bps,
-        "throughput_bps": row.throughput_bps,
-        "fair_share_bps": row.fair_share_bps,
-        "retransmits": row.retransmits,
-        "timeouts": row.timeouts,
-        "cwnd_mean": row.cwnd_mean,
-        "queue_delay_ms_mean": row.queue_delay_ms_mean,
-    })
+/// A row's columns by name.
+fn columns<R: Row>(row: &R, names: &Names) -> Map<String, Value> {
+    let given = R::columns().into_iter().filter(|column| names.has_column(column));
+    given.map(|column| (column.about.name, cell(&column.cells, row, names))).collect()
 }
 
-fn link_row(row: &LinkRow) -> Value {
-    json!({
-        "utilization": row.utilization,
-        "arrived": row.counts.arrived,
-        "sent": row.counts.sent,
-        "dropped": row.counts.dropped(),
-        "queue_packets_mean": row.queue_packets_mean,
-    })
+/// A cell; a number that is not finite becomes null.
+fn cell<R>(cells: &Cells<R>, row: &R, names: &Names) -> Value {
+    match cells {
+        Cells::Words(read) => read(row).map(|word| word.into_owned()).into(),
+        Cells::Names(read) => read(row, names).into(),
+        Cells::Bools(read) => read(row).into(),
+        Cells::U32s(read) => read(row).into(),
+        Cells::U64s(read) => read(row).into(),
+        Cells::F64s(read) => read(row).into(),
+    }
 }

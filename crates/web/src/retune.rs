@@ -1,6 +1,6 @@
 //! Changes to a run: some hold from now on, others need a new run.
 
-use headgate_scenario::{Changes, Events, Scenario};
+use headgate_scenario::{Changes, Events, Hop, RateVariation, Scenario};
 
 use crate::lab::Lab;
 use crate::{Message, limits};
@@ -43,19 +43,26 @@ impl Lab {
             return Ok(SetOutcome::NeedsRestart);
         }
         self.scenario = next;
+        // A new queue may have dropped packets, which the picture still holds.
+        self.advance_to(self.now);
         Ok(SetOutcome::Applied)
     }
 
     /// Sets the rate of the shown link, if `next` differs in nothing else.
     fn changes_rate(&mut self, next: &Scenario) -> bool {
         let link = usize::from(self.hop.link);
+        let old = &self.scenario;
         let mut alike = next.clone();
         let Some(new) = alike.links.get_mut(link) else { return false };
-        new.forward.rate = self.scenario.links[link].forward.rate;
-        new.reverse.rate = self.scenario.links[link].reverse.rate;
+        (new.forward.rate, new.reverse.rate) = (old.links[link].forward.rate, old.links[link].reverse.rate);
+        let rate = |scenario: &Scenario, hop: Hop| scenario.direction_settings(hop).rate;
+        let mut changed = vec![self.hop, self.hop.back()];
+        changed.retain(|hop| rate(next, *hop) != rate(old, *hop));
+        let is_constant = |hop: &Hop| old.direction_settings(*hop).rate_variation == RateVariation::Constant;
         let Some(world) = &mut self.world else { return false };
-        alike == self.scenario
-            && [self.hop, self.hop.back()].into_iter().all(|hop| world.set_rate(hop, next.direction_settings(hop).rate))
+        alike == *old
+            && changed.iter().all(is_constant)
+            && changed.into_iter().all(|hop| world.set_rate(hop, rate(next, hop)))
     }
 
     /// Sets the sources of UDP groups, if `next` differs in nothing else.
@@ -80,16 +87,18 @@ impl Lab {
         only_sources
     }
 
-    /// Replaces the discipline, if `next` differs in nothing else.
+    /// Replaces the discipline on every link that compares disciplines, if `next` differs in nothing else.
     fn changes_qdisc(&mut self, next: &Scenario) -> Result<bool, Message> {
         let alike = Scenario { qdiscs: self.scenario.qdiscs.clone(), ..next.clone() };
         let Some(world) = &mut self.world else { return Ok(false) };
         if alike != self.scenario {
             return Ok(false);
         }
-        world
-            .replace_discipline(next, self.hop, &next.qdiscs[0], self.seed, self.now)
-            .map_err(|error| error.to_string())?;
+        for hop in next.hops().filter(|hop| next.direction_settings(*hop).qdisc.is_none()) {
+            world
+                .replace_discipline(next, hop, &next.qdiscs[0], self.seed, self.now)
+                .map_err(|error| error.to_string())?;
+        }
         Ok(true)
     }
 }

@@ -38,16 +38,14 @@ impl Lab {
         .to_string()
     }
 
-    /// The run at this moment, and the events since the last snapshot. Empty (`{}`) once the run is finished.
+    /// The run at this moment, and the events since the last snapshot.
     pub fn snapshot(&mut self) -> String {
         let mut all = self.state();
-        if !all.is_empty() {
-            let picture = &mut self.picture;
-            let packet = |&QueuedPacket { flow, bytes, arrived }| json!([flow, millis(arrived), bytes]);
-            all.insert("queue".into(), picture.queued.iter().map(packet).collect());
-            all.insert("events".into(), picture.events.drain(..).map(|row| event(&row)).collect());
-            all.insert("lost_events".into(), std::mem::take(&mut picture.forgotten).into());
-        }
+        let picture = &mut self.picture;
+        let packet = |&QueuedPacket { flow, bytes, arrived }| json!([flow, millis(arrived), bytes]);
+        all.insert("queue".into(), picture.queued.iter().map(packet).collect());
+        all.insert("events".into(), picture.events.drain(..).map(|row| event(&row)).collect());
+        all.insert("lost_events".into(), std::mem::take(&mut picture.forgotten).into());
         Value::Object(all).to_string()
     }
 
@@ -56,15 +54,14 @@ impl Lab {
         Value::Object(self.state()).to_string()
     }
 
-    fn state(&mut self) -> Map<String, Value> {
-        let Lab { world: Some(world), hop, now, picture, before_warmup, .. } = self else { return Map::new() };
+    pub(crate) fn state(&mut self) -> Map<String, Value> {
+        let Lab { world: Some(world), hop, now, picture, .. } = self else { return self.final_state.clone() };
         let backlog = world.backlog(*hop);
         let gauges: Map<String, Value> =
             world.gauges(*hop).into_iter().map(|(name, value)| (name.to_string(), value.into())).collect();
-        let delivered = world.delivered_bytes(*now).into_iter().zip(&*before_warmup);
-        let flow = |(number, (bytes, before)): (u32, (u64, &u64))| {
+        let flow = |(number, bytes): (u32, u64)| {
             let gauges: Vec<f64> = world.gauges_of_flow(*hop, number).into_iter().map(|(_, value)| value).collect();
-            flow_state(world, number, bytes + before, &gauges)
+            flow_state(world, number, bytes, &gauges)
         };
         let state = json!({
             "t_ms": millis(*now),
@@ -72,7 +69,7 @@ impl Lab {
             "packets": backlog.packets,
             "bytes": backlog.bytes,
             "gauges": gauges,
-            "flows": (0..).zip(delivered).map(flow).collect::<Vec<_>>(),
+            "flows": (0..).zip(world.delivered_bytes(*now)).map(flow).collect::<Vec<_>>(),
             "delay_ms": picture.take_delay().map(span_millis),
         });
         if let Value::Object(state) = state { state } else { Map::new() }

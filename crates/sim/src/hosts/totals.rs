@@ -45,9 +45,10 @@ impl Hosts {
                 cwnd_area: Some(after.cwnd_area - before.cwnd_area),
             }
         });
-        let udp = self.udp.iter().zip(self.tfrc.timeouts()).map(|(flow, timeouts)| TransportCounts {
+        let udp = self.udp.iter().zip(&self.warmup_delivered).zip(self.tfrc.timeouts());
+        let udp = udp.map(|((flow, before), timeouts)| TransportCounts {
             group: (self.tcp_settings.len() + flow.group as usize) as u32,
-            bytes: flow.delivered,
+            bytes: flow.delivered - before,
             retransmits: 0,
             timeouts: timeouts.into(),
             cwnd_area: None,

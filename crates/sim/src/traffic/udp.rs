@@ -38,7 +38,7 @@ pub struct UdpFlow {
     gone: u64,
     /// The source has finished.
     finished: bool,
-    /// Useful bytes delivered since the last reset.
+    /// Useful bytes delivered.
     pub delivered: u64,
     /// Index into the groups of its kind.
     pub group: u16,
