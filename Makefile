@@ -161,8 +161,9 @@ WASM := build/lab/pkg/headgate_web_bg.wasm
 BINDGEN := build/tools/bin/wasm-bindgen
 BINDGEN_VERSION := $(shell sed -n 's/^wasm-bindgen = "=\(.*\)"$$/\1/p' Cargo.toml)
 
-lab: $(WASM) ## build the lab, the simulator as a web page, into build/lab (needs a Rust target for WebAssembly)
-	@wc -c $(WASM) | sed 's/ .*/ bytes of WebAssembly/'
+lab: $(WASM) ## build and test the lab, the simulator as a web page: build/lab/page/index.html (needs node)
+	@command -v npm > /dev/null || { echo "the lab needs node and npm: https://nodejs.org" >&2; exit 1; }
+	cd lab && npm ci --silent && npm run --silent build && npm run --silent test
 
 $(WASM): $(BINDGEN) $(RUST) | rust
 	$(CARGO) build --locked --profile web --target wasm32-unknown-unknown -p headgate-web || \

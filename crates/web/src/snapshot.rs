@@ -49,13 +49,16 @@ impl Lab {
         Value::Object(all).to_string()
     }
 
-    /// A snapshot without the queue and the events, for charts.
+    /// A snapshot without the queue and the events, for charts. It has the mean queueing delay of the packets sent since
+    /// the last sample.
     pub fn sample(&mut self) -> String {
-        Value::Object(self.state()).to_string()
+        let mut all = self.state();
+        all.insert("delay_ms".into(), self.picture.take_delay().map(span_millis).into());
+        Value::Object(all).to_string()
     }
 
     pub(crate) fn state(&mut self) -> Map<String, Value> {
-        let Lab { world: Some(world), hop, now, picture, .. } = self else { return self.final_state.clone() };
+        let Lab { world: Some(world), hop, now, .. } = self else { return self.final_state.clone() };
         let backlog = world.backlog(*hop);
         let gauges: Map<String, Value> =
             world.gauges(*hop).into_iter().map(|(name, value)| (name.to_string(), value.into())).collect();
@@ -70,7 +73,6 @@ impl Lab {
             "bytes": backlog.bytes,
             "gauges": gauges,
             "flows": (0..).zip(world.delivered_bytes(*now)).map(flow).collect::<Vec<_>>(),
-            "delay_ms": picture.take_delay().map(span_millis),
         });
         if let Value::Object(state) = state { state } else { Map::new() }
     }

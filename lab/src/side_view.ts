@@ -1,0 +1,213 @@
+/** What the page shows of one run: its stage, goodput beside fair share, gauges, charts, the latest decision. */
+
+import { Charts, type Look } from "./charts";
+import { element, select } from "./dom";
+import type { Catalog, Discipline, PacketEvent } from "./engine/types";
+import { described, explained } from "./explain";
+import { gauge, ms, rate } from "./format";
+import { colorsOf, colorsOfGroups } from "./palette";
+import { type Side, disciplineOf } from "./side";
+import { type Drawn, draw } from "./stage/draw";
+import { FALL_S, FLIGHT_S } from "./timeline";
+
+/** Flows with a bar of their own; of more, groups have one. */
+const MOST_BARS = 12;
+
+export class SideView {
+  readonly root: HTMLElement;
+  readonly canvas = element("canvas", { class: "stage", role: "img" });
+  private readonly title = element("h2");
+  private readonly summary = element("p", { class: "summary" });
+  private readonly numbers = element("p", { class: "numbers" });
+  private readonly bars = element("div", { class: "bars" });
+  private readonly gauges = element("dl", { class: "gauges" });
+  private readonly levels = element("div", { class: "levels" });
+  private readonly decision = element("p", { class: "decision" });
+  private readonly chartBox = element("div", { class: "charts" });
+  private readonly charts: Charts;
+  private readonly picker: HTMLElement;
+  private drawn: Drawn[] = [];
+  private latest: PacketEvent | null = null;
+  private colors: string[] = [];
+  private counts = { dropped: 0, marked: 0 };
+  discipline!: Discipline;
+
+  constructor(
+    readonly side: Side,
+    private readonly catalog: Catalog,
+    choose: (qdisc: string) => void,
+    seek: (t_ms: number) => void,
+    private look: Look & { paper: string; danger: string },
+  ) {
+    const options = catalog.disciplines.map(({ name, title }) => [name, title] as const);
+    this.picker = select(side.number === 0 ? "Left discipline" : "Right discipline", options, "", choose);
+    this.charts = new Charts(this.chartBox, seek);
+    this.canvas.addEventListener("mousemove", (event) => this.point(event));
+    const now = element("div", { class: "now" }, this.bars, element("div", { class: "inside" }, this.gauges, this.levels));
+    this.root = element(
+      "article",
+      { class: "lab", "data-side": String(side.number) },
+      element("div", { class: "head" }, this.title, this.picker),
+      this.summary,
+      this.canvas,
+      this.decision,
+      this.numbers,
+      now,
+      this.chartBox,
+    );
+  }
+
+  /** Shows another run. */
+  reset(): void {
+    this.discipline = disciplineOf(this.side.about, this.catalog.disciplines);
+    this.title.textContent = this.discipline.title;
+    this.summary.textContent = `${this.discipline.summary.replace(/\.$/, "")}.`;
+    const list = this.picker.querySelector("select");
+    if (list) list.value = this.discipline.name;
+    this.colors = colorsOf(this.side.about.flows);
+    this.counts = { dropped: 0, marked: 0 };
+    this.latest = null;
+    this.charts.reset(this.side.about, this.look);
+    this.update();
+  }
+
+  /** Another look, as when the reader's system turns dark. */
+  relook(look: Look & { paper: string; danger: string }): void {
+    this.look = look;
+    this.charts.reset(this.side.about, look);
+    this.update();
+  }
+
+  resize(): void {
+    this.charts.resize();
+  }
+
+  /** Draws the stage for this moment of the reader's clock. */
+  animate(speed: number, still: boolean): void {
+    const { side } = this;
+    const flight_ms = FLIGHT_S * speed * 1000;
+    const fall_ms = FALL_S * speed * 1000;
+    const applied = side.timeline.advance(side.now.t_ms, still ? 0 : flight_ms, fall_ms);
+    for (const event of applied) {
+      if (event[1] === "dropped" || event[1] === "marked") {
+        this.counts[event[1]] += 1;
+        this.latest = event;
+      }
+    }
+    this.drawn = draw(this.canvas, {
+      about: side.about,
+      discipline: this.discipline,
+      timeline: side.timeline,
+      gauges: side.now.gauges,
+      colors: this.colors,
+      flight_ms,
+      fall_ms,
+      still,
+      ...this.look,
+    });
+  }
+
+  /** Rewrites numbers, bars, gauges and charts. */
+  update(): void {
+    this.writeNumbers();
+    this.writeBars();
+    this.writeGauges();
+    this.writeLevels();
+    if (this.latest) this.decision.textContent = this.sentence(this.latest);
+    else this.decision.textContent = `${this.discipline.title} has not dropped or marked a packet since this moment was chosen.`;
+    this.charts.update(this.side.about, this.side.samples);
+  }
+
+  /** The state in a sentence. */
+  describe(): string {
+    const { side } = this;
+    return described(this.discipline.title, side.now.t_ms, side.now.packets, side.delay(), side.shares(MOST_BARS));
+  }
+
+  private sentence(event: PacketEvent): string {
+    return explained(event, this.side.about.flows, this.discipline, this.catalog.reasons);
+  }
+
+  private writeNumbers(): void {
+    const { side, counts } = this;
+    const delay = side.delay();
+    const marks = counts.marked > 0 ? `, ${counts.marked} marks` : "";
+    this.numbers.textContent =
+      `${side.now.packets} packets queued` +
+      (delay === null ? "" : `, queueing delay ${ms(delay)}`) +
+      `, ${counts.dropped} drops${marks} seen`;
+    this.canvas.setAttribute("aria-label", `${this.describe()} The picture shows the packets of the queue, colored by flow.`);
+  }
+
+  private writeBars(): void {
+    const shares = this.side.shares(MOST_BARS);
+    const groups = colorsOfGroups(this.side.about.flows);
+    const most = Math.max(...shares.map(({ goodput_bps, fair_bps }) => Math.max(goodput_bps, 2 * fair_bps)), 1);
+    const few = shares.length === this.side.about.flows.length;
+    this.bars.replaceChildren(
+      element("h3", {}, "Goodput, and the fair share as a line"),
+      ...shares.map((share, at) => {
+        const color = few ? this.colors[at] : groups.get(share.name.split(" ")[0] ?? "");
+        const bar = element("span", { class: "fill" });
+        bar.style.width = `${(100 * share.goodput_bps) / most}%`;
+        bar.style.background = color ?? this.look.ink;
+        const line = element("span", { class: "fair" });
+        line.style.left = `${(100 * share.fair_bps) / most}%`;
+        return element(
+          "div",
+          { class: "bar" },
+          element("span", { class: "name" }, share.name),
+          element("span", { class: "track" }, bar, line),
+          element("span", { class: "value" }, rate(share.goodput_bps)),
+        );
+      }),
+    );
+  }
+
+  private writeGauges(): void {
+    const known = new Map(this.discipline.gauges.map((each) => [each.name, each]));
+    const rows = Object.entries(this.side.now.gauges).map(([name, value]) => {
+      const declared = known.get(name) ?? known.get(name.replace(/\d+/, "N"));
+      const unit = declared?.unit ?? "";
+      const meter = element("span", { class: "meter" });
+      if ((unit === "probability" || unit === "share") && value !== null) {
+        const fill = element("span", { class: "fill" });
+        fill.style.width = `${100 * Math.min(1, Math.max(0, value))}%`;
+        meter.append(fill);
+      }
+      return [element("dt", { title: declared?.about ?? "" }, name), element("dd", {}, meter, gauge(value, unit))];
+    });
+    this.gauges.replaceChildren(...rows.flat());
+    this.gauges.hidden = rows.length === 0;
+  }
+
+  /** The gauges of single flows as levels: tokens in FABA's buckets, SFB's probabilities, FQ's queues. */
+  private writeLevels(): void {
+    const names = this.side.about.flow_gauges ?? [];
+    const known = new Map(this.discipline.gauges.map((each) => [each.name, each]));
+    const flows = this.side.now.flows.slice(0, 60);
+    this.levels.replaceChildren(
+      ...names.map((name, at) => {
+        const values = flows.map((flow) => flow.gauges[at] ?? null);
+        const most = Math.max(...values.map((value) => value ?? 0), 1e-9);
+        const unit = known.get(name)?.unit ?? "";
+        const columns = values.map((value, flow) => {
+          const level = element("span", { class: "level", title: `${this.side.about.flows[flow]?.name}: ${gauge(value, unit)}` });
+          level.style.height = `${Math.max(2, (100 * (value ?? 0)) / most)}%`;
+          level.style.background = this.colors[flow] ?? this.look.ink;
+          return level;
+        });
+        const words = `${name.replaceAll("_", " ")} of each flow, at most ${gauge(most <= 1e-9 ? 0 : most, unit)}`;
+        return element("figure", {}, element("figcaption", {}, words), element("div", { class: "columns", "aria-hidden": "true" }, ...columns));
+      }),
+    );
+  }
+
+  /** Explains the dropped or marked packet under the mouse. */
+  private point(event: MouseEvent): void {
+    const { left, top } = this.canvas.getBoundingClientRect();
+    const [x, y] = [event.clientX - left, event.clientY - top];
+    const hit = this.drawn.find((packet) => Math.abs(packet.x + packet.size / 2 - x) < 10 && Math.abs(packet.y + packet.size / 2 - y) < 10);
+    this.canvas.title = hit ? this.sentence(hit.event) : "";
+  }
+}
