@@ -164,6 +164,7 @@ BINDGEN_VERSION := $(shell sed -n 's/^wasm-bindgen = "=\(.*\)"$$/\1/p' Cargo.tom
 lab: $(WASM) ## build and test the lab, the simulator as a web page: build/lab/page/index.html (needs node)
 	@command -v npm > /dev/null || { echo "the lab needs node and npm: https://nodejs.org" >&2; exit 1; }
 	cd lab && npm ci --silent && npm run --silent build && npm run --silent test
+	cp build/lab/page/index.html python/headgate/lab_page/index.html
 
 $(WASM): $(BINDGEN) $(RUST) | rust
 	$(CARGO) build --locked --profile web --target wasm32-unknown-unknown -p headgate-web || \

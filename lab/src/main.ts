@@ -14,7 +14,9 @@ import { DEFAULTS, LinkError, type Settings, fromFragment } from "./settings";
 /** The settings of the link that opened the page; the defaults and a message if it cannot be read. */
 function linked(): [Settings, string | null] {
   try {
-    return [fromFragment(window.location.hash, SCENARIOS.keys()), null];
+    // A notebook has the page in a frame, whose address has no fragment.
+    const start = document.documentElement.dataset["start"] ?? window.location.hash;
+    return [fromFragment(start, SCENARIOS.keys()), null];
   } catch (error) {
     if (!(error instanceof LinkError)) throw error;
     return [{ ...DEFAULTS }, `${error.message}. The lab begins with its own start instead.`];

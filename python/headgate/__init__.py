@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from headgate.errors import ResultError as ResultError
     from headgate.errors import RunFailedError as RunFailedError
     from headgate.errors import UsageError as UsageError
+    from headgate.lab_page.page import lab as lab
     from headgate.prototype.port import Port as Port
     from headgate.results import Result as Result
     from headgate.scenario import Group as Group
@@ -64,6 +65,7 @@ _LATER = {
         "build.parts": "class_ link tcp udp",
         "build.settings": "qdisc traffic",
         "api": "load run",
+        "lab_page.page": "lab",
         "prototype.port": "Port",
         "results": "Result",
         "sweeps.api": "sweep",

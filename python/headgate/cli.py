@@ -36,6 +36,7 @@ class Headgate(Commands):
         "check": Entry("headgate.expectations.cli:check", "Run a scenario and judge its expectations."),
         "export": Entry("headgate.export.cli:export", "Export a result as CSV, LaTeX or for flent."),
         "cite": Entry("headgate.cite.cli:cite", "Print BibTeX of a discipline, its paper and Headgate."),
+        "lab": Entry("headgate.lab_page.cli:lab", "Watch a queue decide, packet by packet, in a browser."),
         "tc": Entry("headgate.tc_cli:tc", "Print a discipline as a command of tc, or read one back."),
         "migrate": Entry("headgate.migrate:migrate", "Rewrite scenario files with the current names of keys."),
         "link": Entry(

@@ -14,10 +14,11 @@ from typing import Any
 import pytest
 
 import headgate
+from headgate.lab_page import page
 from tests.browser import Browser, Tab, executable
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "build/lab/page/index.html"
+PAGE = page.PAGE
 AXE = ROOT / "lab/node_modules/axe-core/axe.min.js"
 SHORT = "duration=4s"
 
