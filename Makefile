@@ -2,7 +2,7 @@
 
 PYTHON ?= python3
 VENV := .venv
-BIN := $(VENV)/bin
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 CARGO ?= cargo
 UV ?= uv
 PREFIX ?= build/aqm
@@ -16,9 +16,13 @@ unexport CONDA_PREFIX
 FLOOR_TESTS := tests/api tests/export tests/plots tests/cli/test_run.py tests/cli/test_first_steps.py tests/cli/test_start.py \
 	tests/sweep/test_query.py tests/tune/test_search.py
 
+VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
 LINUX := x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu
 SIMULATION_ONLY := aarch64-apple-darwin x86_64-pc-windows-msvc
 BARE := thumbv7em-none-eabi
+MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+# The crates of crates.io, each after the ones that it needs.
+CRATES := headgate-core headgate-traffic headgate-scenario headgate-measure headgate-link headgate-sim headgate-live
 LARGEST_WHEEL := 12000000
 TOOLS := build/release
 
@@ -79,6 +83,23 @@ check-targets: | rust ## check that the package compiles for macOS and Windows, 
 	rustup target add $(SIMULATION_ONLY) $(BARE)
 	for target in $(SIMULATION_ONLY); do $(CARGO) check --locked --quiet -p headgate-py --target $$target || exit 1; done
 	$(CARGO) check --locked --quiet -p headgate-core --target $(BARE)
+
+msrv: | rust ## check that all crates compile with the oldest Rust that Cargo.toml promises
+	rustup toolchain install $(MSRV) --profile minimal --no-self-update
+	$(CARGO) +$(MSRV) check --locked --quiet --workspace
+
+# A dirty checkout may be packaged: nothing is published.
+package: | rust ## package the crates for crates.io, and build the packaged disciplines alone
+	rm -f target/package/*.crate
+	$(CARGO) package --locked --no-verify --allow-dirty --quiet $(CRATES:%=-p %)
+	.ci/try-crate target/package/headgate-core-*.crate $(MSRV) $(BARE)
+
+publish-crates: | rust ## publish the crates on crates.io; the workflow of a release does
+	$(CARGO) publish --locked $(CRATES:%=-p %)
+
+release-check: ## check that TAG=v... is the version of Cargo.toml, and that CHANGELOG.md has its date
+	@test "$(TAG)" = "v$(VERSION)" || { echo "Cargo.toml has version $(VERSION), which is not $(TAG)" >&2; exit 1; }
+	@grep -q "^## $(VERSION) (20..-..-..)$$" CHANGELOG.md || { echo "CHANGELOG.md has no date of $(VERSION)" >&2; exit 1; }
 
 # The lowest versions warn about the newest versions of their own requirements. Help texts and the errors of options are
 # those of the newest typer, so their tests are left out.
@@ -154,7 +175,7 @@ capi: | rust ## build the disciplines' library for C, and install it with header
 	install -m 644 target/release/libaqm.a $(PREFIX)/lib
 	install -m 755 target/release/libaqm.so $(PREFIX)/lib
 	install -m 644 crates/capi/include/aqm.h $(PREFIX)/include
-	sed -e 's|@PREFIX@|$(abspath $(PREFIX))|' -e "s|@VERSION@|$$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)|" \
+	sed -e 's|@PREFIX@|$(abspath $(PREFIX))|' -e 's|@VERSION@|$(VERSION)|' \
 		crates/capi/aqm.pc.in > $(PREFIX)/lib/pkgconfig/aqm.pc
 
 # The engine of the lab. LAB_FLAGS=-Zbuild-std=std,panic_abort builds the standard library too, from its sources.

@@ -21,6 +21,11 @@
 
 extern crate alloc;
 
+// Its example is a test too.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod build_error;
 mod counts;
 mod cx;
