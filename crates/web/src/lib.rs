@@ -19,5 +19,5 @@ pub use catalog::{disciplines, reasons};
 pub use lab::Lab;
 pub use retune::{SetOutcome, changed};
 
-/// What went wrong, in words for the reader of the page.
+/// An error in words for the reader of the page.
 pub type Message = String;
