@@ -22,6 +22,7 @@ export class SideView {
   private readonly bars = element("div", { class: "bars" });
   private readonly gauges = element("dl", { class: "gauges" });
   private readonly levels = element("div", { class: "levels" });
+  private readonly heat = element("div", { class: "heat" });
   private readonly decision = element("p", { class: "decision" });
   private readonly chartBox = element("div", { class: "charts" });
   private readonly charts: Charts;
@@ -43,7 +44,7 @@ export class SideView {
     this.picker = select(side.number === 0 ? "Left discipline" : "Right discipline", options, "", choose);
     this.charts = new Charts(this.chartBox, seek);
     this.canvas.addEventListener("mousemove", (event) => this.point(event));
-    const now = element("div", { class: "now" }, this.bars, element("div", { class: "inside" }, this.gauges, this.levels));
+    const now = element("div", { class: "now" }, this.bars, element("div", { class: "inside" }, this.gauges, this.heat, this.levels));
     this.root = element(
       "article",
       { class: "lab", "data-side": String(side.number) },
@@ -113,6 +114,7 @@ export class SideView {
     this.writeBars();
     this.writeGauges();
     this.writeLevels();
+    this.writeHeat();
     if (this.latest) this.decision.textContent = this.sentence(this.latest);
     else this.decision.textContent = `${this.discipline.title} has not dropped or marked a packet since this moment was chosen.`;
     this.charts.update(this.side.about, this.side.samples);
@@ -201,6 +203,25 @@ export class SideView {
         return element("figure", {}, element("figcaption", {}, words), element("div", { class: "columns", "aria-hidden": "true" }, ...columns));
       }),
     );
+  }
+
+  /** The bins of SFB and SFRED as a grid, a row for each level: the warmer a bin, the higher its drop probability. */
+  private writeHeat(): void {
+    const { bins } = this.side.now;
+    this.heat.hidden = bins.length === 0;
+    if (bins.length === 0) return;
+    const rows = bins.map((level) =>
+      element(
+        "div",
+        { class: "level-row" },
+        ...level.map(([probability, packets]) => {
+          const cell = element("span", { class: "bin", title: `${gauge(probability, "probability")}, ${packets} packets` });
+          cell.style.background = `color-mix(in srgb, var(--danger) ${Math.round(100 * probability)}%, var(--panel))`;
+          return cell;
+        }),
+      ),
+    );
+    this.heat.replaceChildren(element("p", { class: "caption" }, "bins, a row for each level: drop probability"), ...rows);
   }
 
   /** Explains the dropped or marked packet under the mouse. */

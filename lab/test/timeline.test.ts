@@ -8,6 +8,7 @@ const snapshot = (t_ms: number, events: PacketEvent[], lost_events = 0): Snapsho
   packets: 0,
   bytes: 0,
   gauges: {},
+  bins: [],
   flows: [],
   queue: [[9, t_ms, 100]],
   events,

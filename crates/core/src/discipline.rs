@@ -80,6 +80,10 @@ pub trait Discipline<T> {
 
     /// Reports gauges of one flow (queue length, probability ...), the same set for every flow, NaN for no value.
     fn observe_flow(&self, _flow: FlowId, _gauge: &mut dyn FnMut(&'static str, f64)) {}
+
+    /// Reports the bins in use: level and number in the level, both from 0, drop probability, queued packets. Only for
+    /// disciplines that hash flows to bins.
+    fn observe_bins(&self, _bin: &mut dyn FnMut(usize, usize, f64, u32)) {}
 }
 
 impl<T, D: Discipline<T> + ?Sized> Discipline<T> for Box<D> {
@@ -103,6 +107,9 @@ impl<T, D: Discipline<T> + ?Sized> Discipline<T> for Box<D> {
     }
     fn observe_flow(&self, flow: FlowId, gauge: &mut dyn FnMut(&'static str, f64)) {
         (**self).observe_flow(flow, gauge);
+    }
+    fn observe_bins(&self, bin: &mut dyn FnMut(usize, usize, f64, u32)) {
+        (**self).observe_bins(bin);
     }
 }
 

@@ -85,6 +85,9 @@ impl<D: Discipline<TaggedSegment>> Discipline<Segment> for Classified<D> {
     fn observe_flow(&self, flow: FlowId, gauge: &mut dyn FnMut(&'static str, f64)) {
         self.inner.observe_flow(self.identities[flow.0 as usize].flow, gauge);
     }
+    fn observe_bins(&self, bin: &mut dyn FnMut(usize, usize, f64, u32)) {
+        self.inner.observe_bins(bin);
+    }
 }
 
 #[cfg(test)]

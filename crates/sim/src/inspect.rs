@@ -26,6 +26,17 @@ impl World {
         gauges
     }
 
+    /// The bins of the discipline at `hop`, level after level: drop probability and queued packets. Empty without bins.
+    pub fn bins(&self, hop: Hop) -> Vec<Vec<(f64, u32)>> {
+        let mut levels: Vec<Vec<(f64, u32)>> = Vec::new();
+        let discipline = self.net.links[usize::from(hop.number())].port().discipline();
+        discipline.observe_bins(&mut |level, _, probability, packets| {
+            levels.resize(levels.len().max(level + 1), Vec::new());
+            levels[level].push((probability, packets));
+        });
+        levels
+    }
+
     /// The state of `flow`'s sender; `None` if it has no congestion control.
     pub fn sender(&self, flow: u32) -> Option<SenderState> {
         self.net.hosts.sender_state(flow)

@@ -117,4 +117,7 @@ impl Discipline<Segment> for LinkDiscipline {
     fn observe_flow(&self, flow: FlowId, gauge: &mut dyn FnMut(&'static str, f64)) {
         either!(self, it => it.observe_flow(flow, gauge));
     }
+    fn observe_bins(&self, bin: &mut dyn FnMut(usize, usize, f64, u32)) {
+        either!(self, it => it.observe_bins(bin));
+    }
 }

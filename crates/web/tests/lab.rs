@@ -154,3 +154,25 @@ fn the_catalog_has_every_discipline_with_its_parameters() {
     assert!(red["parameters"].as_array().unwrap().iter().any(|parameter| parameter["name"] == "minth"));
     assert_eq!(json(&reasons()).as_object().unwrap().len(), registry::reasons().len());
 }
+
+#[test]
+fn bins_are_shown_level_by_level() {
+    let shown = |qdisc: &str| {
+        let mut lab = Lab::new(&shortened(PROTECT), qdisc, 1).unwrap();
+        lab.skip(10_000.0);
+        json(&lab.sample())
+    };
+    let sfb = shown("sfb:bins=23,levels=2");
+    for level in sfb["bins"].as_array().unwrap() {
+        let bins = level.as_array().unwrap();
+        let queued: u64 = bins.iter().map(|bin| bin[1].as_u64().unwrap()).sum();
+        assert_eq!(
+            (bins.len(), queued),
+            (23, sfb["packets"].as_u64().unwrap()),
+            "each level counts every queued packet"
+        );
+        assert!(bins.iter().any(|bin| bin[0].as_f64() > Some(0.5)), "the unresponsive flow has a bin in every level");
+    }
+    assert_eq!(shown("sfred")["bins"].as_array().unwrap().len(), 2);
+    assert!(shown("red")["bins"].as_array().unwrap().is_empty());
+}

@@ -96,6 +96,8 @@ export interface State {
   packets: number;
   bytes: number;
   gauges: Record<string, number | null>;
+  /** Drop probability and queued packets of each bin, level by level; empty without bins. */
+  bins: [number, number][][];
   flows: FlowState[];
 }
 

@@ -269,6 +269,9 @@ impl<T> Discipline<T> for Sfb<T> {
         gauge("probability", found.probability);
         gauge("bin_packets", found.fullest.into());
     }
+    fn observe_bins(&self, bin: &mut dyn FnMut(usize, usize, f64, u32)) {
+        self.bins.in_use().for_each(|(level, number, each)| bin(level, number, each.probability, each.packets));
+    }
 }
 
 #[cfg(test)]

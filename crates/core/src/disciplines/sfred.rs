@@ -269,6 +269,12 @@ impl<T> Discipline<T> for Sfred<T> {
         gauge("polluted_bins", self.bins().filter(|bin| bin.maxp >= 1.0).count() as f64);
         gauge("bin_packets_max", f64::from(self.bins().map(|bin| bin.packets).max().unwrap_or(0)));
     }
+    fn observe_bins(&self, bin: &mut dyn FnMut(usize, usize, f64, u32)) {
+        let width = self.bins.len() / self.levels;
+        for (place, each) in self.bins().enumerate() {
+            bin(place / width, place % width, each.maxp, each.packets);
+        }
+    }
 }
 
 #[cfg(test)]

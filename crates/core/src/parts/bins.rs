@@ -214,6 +214,11 @@ impl Bins {
         self.used().iter().map(|bin| bin.probability)
     }
 
+    /// The bins in use, each with its level and its number in the level.
+    pub fn in_use(&self) -> impl Iterator<Item = (usize, usize, &Bin)> {
+        self.used().iter().enumerate().map(|(place, bin)| (place / self.width, place % self.width, bin))
+    }
+
     /// Every bin: the set in use by level, then the next set.
     pub fn all_bins(&self) -> impl Iterator<Item = &Bin> {
         let size = self.levels * self.width;
