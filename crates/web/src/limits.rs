@@ -12,6 +12,8 @@ const MOST_LINKS: usize = 32;
 /// Packets that the busiest link could carry and that the UDP sources could write in the whole run: a few seconds of
 /// simulation.
 const MOST_PACKETS: f64 = 2e7;
+/// Intervals of the recorded tables. A million of them take 700 MB, which few pages get.
+const MOST_INTERVALS: u64 = 100_000;
 
 /// Refuses a scenario that would keep the page busy for long.
 pub(crate) fn check(scenario: &Scenario) -> Result<(), Message> {
@@ -24,6 +26,10 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Message> {
     }
     if scenario.links.len() > MOST_LINKS {
         return too_large(format!("{} links", scenario.links.len()), format!("at most {MOST_LINKS} links"));
+    }
+    let intervals = scenario.duration.as_nanos() / scenario.record.interval.as_nanos().max(1);
+    if intervals > MOST_INTERVALS {
+        return too_large(format!("{intervals} of `record.interval`"), format!("at most {MOST_INTERVALS} intervals"));
     }
     let packets = packets(scenario);
     if packets > MOST_PACKETS {

@@ -136,6 +136,8 @@ fn bad_input_is_answered_with_a_message() {
     assert!(changed(PROTECT, &["link.rat=3".to_string()]).unwrap_err().contains("rate"));
     assert!(changed(PROTECT, &["tcp.flows=100000".to_string()]).unwrap_err().contains("at most 500 flows"));
     assert!(changed(PROTECT, &["link.rate=100Gbit/s".to_string()]).unwrap_err().contains("million packets"));
+    let intervals = ["record.interval=100us".to_string()];
+    assert!(changed(PROTECT, &intervals).unwrap_err().contains("at most 100000 intervals"));
     let flood = ["cbr.rate=100Gbit/s".to_string(), "cbr.access.rate=100Gbit/s".to_string()];
     assert!(changed(PROTECT, &flood).unwrap_err().contains("million packets"), "a source that the link cannot carry");
     let mut lab = Lab::new(PROTECT, "red", 1).unwrap();
