@@ -96,7 +96,7 @@ typedef void (*aqm_on_gauge)(void *context, const char *name, double value);
 extern "C" {
 #endif // __cplusplus
 
-// The version of the library, such as "0.1.0".
+// The version of the library, such as "0.2.0".
 const char *aqm_version(void);
 
 // Makes a queue with the discipline `qdisc`, such as "faba:limit=780p" (`headgate list` has all), and writes it to

@@ -72,7 +72,7 @@ fn at(queue: &mut Queue, now: u64) -> Result<Time, aqm_status> {
     Ok(time)
 }
 
-/// The version of the library, such as "0.1.0".
+/// The version of the library, such as "0.2.0".
 #[unsafe(no_mangle)]
 pub extern "C" fn aqm_version() -> *const c_char {
     const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
