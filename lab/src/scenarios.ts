@@ -2,8 +2,8 @@
 
 const FILES = import.meta.glob<string>("#scenarios/*.toml", { query: "?raw", import: "default", eager: true });
 
-/** Scenarios that the page cannot show: they need real packets, files, or more flows than a picture has room for. */
-const NOT_SHOWN = ["live", "many-flows", "portrait"];
+/** Scenarios with more flows than a picture has room for. */
+const NOT_SHOWN = ["mix"];
 
 const named = Object.entries(FILES).map(([path, toml]): [string, string] => [
   path.slice(path.lastIndexOf("/") + 1, -".toml".length),

@@ -9,6 +9,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
+import headgate
+from headgate.lab_page.page import PAGE
+
 ROOT = Path(__file__).parents[2]
 
 #: The files that a browser fetches when it shows a page.
@@ -66,3 +69,13 @@ def test_the_search_works_where_pages_are_opened_from_the_disk(site: Path):
     index = (site / "search" / "search_index.js").read_text("utf-8")
     assert index.startswith("var __index = {")
     assert "boxtime" in index
+
+
+@pytest.mark.skipif(not PAGE.exists(), reason="the lab is not built: make lab")
+def test_each_discipline_has_its_lab_and_figures_of_papers_link_to_it(site: Path):
+    assert (site / "lab/index.html").read_bytes() == PAGE.read_bytes()
+    for each in headgate.disciplines():
+        text = (site / f"disciplines/{each.name}.html").read_text("utf-8")
+        assert f'loading="lazy" src="../lab/index.html#left={each.name}&amp;right="' in text
+    linked = re.findall(r'href="../lab/index.html#scenario=own', (site / "papers/faba.html").read_text("utf-8"))
+    assert len(linked) >= 2

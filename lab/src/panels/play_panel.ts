@@ -65,7 +65,8 @@ export class PlayPanel {
   private send(): void {
     const share = Number(this.slider.value);
     const { about } = this.app.views[0]!.side;
-    const bps = Math.max(1000, (share / 100) * about.link.rate_bps);
+    // A slower source would not hear of the next change for long: it first sends its next packet.
+    const bps = (Math.max(1, share) / 100) * about.link.rate_bps;
     if (share !== this.sent) void this.app.set(`${NAME}.rate`, `${Math.round(bps / 1000)}kbit/s`);
     this.sent = share;
   }
