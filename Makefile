@@ -22,7 +22,7 @@ SIMULATION_ONLY := aarch64-apple-darwin x86_64-pc-windows-msvc
 BARE := thumbv7em-none-eabi
 MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 # The crates of crates.io, each after the ones that it needs.
-CRATES := headgate-core headgate-traffic headgate-scenario headgate-measure headgate-link headgate-sim headgate-live
+CRATES := aqm headgate-traffic headgate-scenario headgate-measure headgate-link headgate-sim headgate-live
 LARGEST_WHEEL := 12000000
 TOOLS := build/release
 
@@ -82,7 +82,7 @@ wheels: $(TOOLS)/.installed | rust ## build wheels for Linux on x86-64 and aarch
 check-targets: | rust ## check that the package compiles for macOS and Windows, and the disciplines without an operating system
 	rustup target add $(SIMULATION_ONLY) $(BARE)
 	for target in $(SIMULATION_ONLY); do $(CARGO) check --locked --quiet -p headgate-py --target $$target || exit 1; done
-	$(CARGO) check --locked --quiet -p headgate-core --target $(BARE)
+	$(CARGO) check --locked --quiet -p aqm --target $(BARE)
 
 msrv: | rust ## check that all crates compile with the oldest Rust that Cargo.toml promises
 	rustup toolchain install $(MSRV) --profile minimal --no-self-update
@@ -92,7 +92,7 @@ msrv: | rust ## check that all crates compile with the oldest Rust that Cargo.to
 package: | rust ## package the crates for crates.io, and build the packaged disciplines alone
 	rm -f target/package/*.crate
 	$(CARGO) package --locked --no-verify --allow-dirty --quiet $(CRATES:%=-p %)
-	.ci/try-crate target/package/headgate-core-*.crate $(MSRV) $(BARE)
+	.ci/try-crate target/package/aqm-*.crate $(MSRV) $(BARE)
 
 publish-crates: | rust ## publish the crates on crates.io; the workflow of a release does
 	$(CARGO) publish --locked $(CRATES:%=-p %)
@@ -132,12 +132,12 @@ bench: $(VENV)/.extension ## nanoseconds and instructions per packet, with their
 	$(BIN)/python docs/start.py
 
 bless: $(VENV)/.extension ## accept the current golden tables and help texts (say in the commit why they changed)
-	BLESS=1 $(CARGO) test --locked -p headgate-core -p headgate-sim --test maintain --test network --test isolation
+	BLESS=1 $(CARGO) test --locked -p aqm -p headgate-sim --test maintain --test network --test isolation
 	BLESS=1 $(CARGO) bench --locked -p headgate-sim --bench instructions
 	BLESS=1 $(BIN)/python -m pytest tests/cli/test_help.py
 
 docs: $(VENV)/.extension ## fill the generated tables of docs, write the scenarios' schema
-	BLESS=1 $(CARGO) test -p headgate-core --locked --test pages
+	BLESS=1 $(CARGO) test -p aqm --locked --test pages
 	BLESS=1 $(CARGO) test -p headgate-traffic --locked --test pages
 	BLESS=1 $(CARGO) test -p headgate-scenario --locked --test pages
 	$(BIN)/python docs/reference.py
@@ -172,8 +172,8 @@ packetdrill: rust ## replay the scripts of Linux's sender in CHECKOUT=... (googl
 capi: | rust ## build the disciplines' library for C, and install it with header and pkg-config file below PREFIX (build/aqm)
 	$(CARGO) build --release --locked -p headgate-capi
 	install -d $(PREFIX)/lib/pkgconfig $(PREFIX)/include
-	install -m 644 target/release/libaqm.a $(PREFIX)/lib
-	install -m 755 target/release/libaqm.so $(PREFIX)/lib
+	install -m 644 target/release/libaqm_capi.a $(PREFIX)/lib/libaqm.a
+	install -m 755 target/release/libaqm_capi.so $(PREFIX)/lib/libaqm.so
 	install -m 644 crates/capi/include/aqm.h $(PREFIX)/include
 	sed -e 's|@PREFIX@|$(abspath $(PREFIX))|' -e 's|@VERSION@|$(VERSION)|' \
 		crates/capi/aqm.pc.in > $(PREFIX)/lib/pkgconfig/aqm.pc

@@ -72,7 +72,7 @@ def _library() -> Path:
     """Our disciplines as a static library, up to date."""
     command = ["cargo", "build", "--quiet", "--release", "--locked", "-p", "headgate-capi"]
     subprocess.run(command, check=True, cwd=ROOT)  # noqa: S603
-    return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/libaqm.a"
+    return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/libaqm_capi.a"
 
 
 def arguments(case: Case, seed: int) -> list[str]:

@@ -34,7 +34,9 @@ def needs(crate: str) -> Iterator[str]:
     manifest = tomllib.loads((ROOT / "crates" / crate / "Cargo.toml").read_text("utf-8"))
     tables = [manifest.get("dependencies", {})]
     tables += [target.get("dependencies", {}) for target in manifest.get("target", {}).values()]
-    return (name.removeprefix("headgate-") for table in tables for name in table if name.startswith("headgate-"))
+    for name in (name for table in tables for name in table):
+        if name == "aqm" or name.startswith("headgate-"):
+            yield "core" if name == "aqm" else name.removeprefix("headgate-")
 
 
 @pytest.mark.parametrize("crate", CRATES)

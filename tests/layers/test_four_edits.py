@@ -73,8 +73,8 @@ def copied() -> dict[str, str]:
 
 def cargo_test(*words: str, bless: str = "0") -> CompletedProcess[str]:
     """Runs tests of the copy. It reuses the build of other crates and does not optimize."""
-    command = ["cargo", "test", "--offline", "--quiet", "-p", "headgate-core", *words]
-    command += ["--config", "profile.test.package.headgate-core.opt-level=0"]
+    command = ["cargo", "test", "--offline", "--quiet", "-p", "aqm", *words]
+    command += ["--config", "profile.test.package.aqm.opt-level=0"]
     env = {**os.environ, "CARGO_TARGET_DIR": str(ROOT / "target"), "BLESS": bless}
     return run(command, cwd=COPY, env=env, stdout=PIPE, stderr=STDOUT, text=True, check=False)
 

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use headgate_core::{FlowId, LinkInfo, Packet, Port, Rate, Rng, Time, registry};
+use aqm::{FlowId, LinkInfo, Packet, Port, Rate, Rng, Time, registry};
 
 const HOME: &str = env!("CARGO_MANIFEST_DIR");
 const DISCIPLINES: [&str; 4] = ["droptail", "red", "faba", "fq_codel"];
@@ -52,7 +52,7 @@ fn main() {
         return steps_in_rust(name, steps.parse().expect("this program wrote a number"));
     }
     let here = std::env::current_exe().expect("a running program has a path");
-    let in_c = compiled(&here.with_file_name("libaqm.a"));
+    let in_c = compiled(&here.with_file_name("libaqm_capi.a"));
     println!("Instructions a packet\n{:<12}{:>8}{:>8}{:>8}", "", "Rust", "C", "more");
     for name in DISCIPLINES {
         let [rust, c] = [&here, &in_c].map(|program| {

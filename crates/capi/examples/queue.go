@@ -1,6 +1,6 @@
 // A queue in Go, through cgo. Packets are indices into a slice: Go's pointers must not be kept in C.
 //
-//	CGO_CFLAGS=-I../include CGO_LDFLAGS="../../../target/release/libaqm.a -lm -ldl -lpthread" go run queue.go
+//	CGO_CFLAGS=-I../include CGO_LDFLAGS="../../../target/release/libaqm_capi.a -lm -ldl -lpthread" go run queue.go
 package main
 
 /*

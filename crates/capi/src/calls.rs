@@ -6,7 +6,7 @@ use core::panic::AssertUnwindSafe;
 use std::ffi::CString;
 use std::panic::catch_unwind;
 
-use headgate_core::{Packet, Time};
+use aqm::{Packet, Time};
 
 use crate::error::fail;
 use crate::queue::{Callback, Handle, Host, Queue, State, described, stored};

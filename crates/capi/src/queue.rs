@@ -5,8 +5,8 @@ use core::ffi::c_void;
 use std::collections::BTreeMap;
 use std::ffi::CString;
 
-use headgate_core::parts::keyed;
-use headgate_core::{
+use aqm::parts::keyed;
+use aqm::{
     ClassId, Discipline, Ecn, FlowId, Limit, LinkInfo, Packet, Port, Qdisc, Rate, Rng, Sink, Time, Why, registry,
 };
 

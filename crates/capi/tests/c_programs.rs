@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use headgate_core::registry::ENTRIES;
+use aqm::registry::ENTRIES;
 
 const HOME: &str = env!("CARGO_MANIFEST_DIR");
 
 /// The static library of this build, which cargo puts beside the tests.
 fn library() -> PathBuf {
-    std::env::current_exe().expect("a running test has a path").with_file_name("libaqm.a")
+    std::env::current_exe().expect("a running test has a path").with_file_name("libaqm_capi.a")
 }
 
 fn exists(program: &str) -> bool {

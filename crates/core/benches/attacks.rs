@@ -8,8 +8,8 @@
 use std::alloc::System;
 use std::fmt;
 
-use headgate_core::registry::{self, DisciplineEntry, DisciplineVisitor, ENTRIES};
-use headgate_core::{Cx, Discipline, FlowId, LinkInfo, Packet, Rate, Rng, Span, Time};
+use aqm::registry::{self, DisciplineEntry, DisciplineVisitor, ENTRIES};
+use aqm::{Cx, Discipline, FlowId, LinkInfo, Packet, Rate, Rng, Span, Time};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 #[global_allocator]
@@ -169,11 +169,11 @@ impl DisciplineVisitor<()> for AttackRun {
 /// Counts the attacker's drops.
 struct AttackerDrops<'a>(&'a mut u32);
 
-impl headgate_core::Sink<()> for AttackerDrops<'_> {
-    fn dropped(&mut self, packet: Packet<()>, _: headgate_core::Why, _: Time) {
+impl aqm::Sink<()> for AttackerDrops<'_> {
+    fn dropped(&mut self, packet: Packet<()>, _: aqm::Why, _: Time) {
         *self.0 += u32::from(packet.flow.0 >= HONEST);
     }
-    fn marked(&mut self, _: &Packet<()>, _: headgate_core::Why, _: Time) {}
+    fn marked(&mut self, _: &Packet<()>, _: aqm::Why, _: Time) {}
 }
 
 /// Bytes allocated since `region` began and not freed.

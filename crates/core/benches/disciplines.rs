@@ -9,9 +9,9 @@ use std::alloc::System;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use aqm::Discipline;
+use aqm::registry::{self, DisciplineVisitor, ENTRIES};
 use criterion::Criterion;
-use headgate_core::Discipline;
-use headgate_core::registry::{self, DisciplineVisitor, ENTRIES};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 mod load;

@@ -7,8 +7,8 @@
 
 use std::process::{Command, exit};
 
-use headgate_core::Discipline;
-use headgate_core::registry::{self, DisciplineVisitor, ENTRIES};
+use aqm::Discipline;
+use aqm::registry::{self, DisciplineVisitor, ENTRIES};
 
 mod load;
 use load::{BareRing, LIMIT, LINK, SteadyLoad};

@@ -1,6 +1,6 @@
 //! A queue in ten lines: CoDel in front of a link of 10 Mbit/s, to which 20 Mbit/s arrive for six seconds.
 
-use headgate_core::{FlowId, LinkInfo, Packet, Port, Rate, Rng, Time, registry};
+use aqm::{FlowId, LinkInfo, Packet, Port, Rate, Rng, Time, registry};
 
 fn main() {
     let link = LinkInfo::new(Rate::from_bits(10_000_000), 1500, 7);

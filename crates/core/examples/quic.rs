@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use headgate_core::{Ecn, FlowId, LinkInfo, Packet, Port, Rate, Rng, Sink, Span, Time, Why, registry};
+use aqm::{Ecn, FlowId, LinkInfo, Packet, Port, Rate, Rng, Sink, Span, Time, Why, registry};
 
 const RATE: Rate = Rate::from_bits(10_000_000);
 const ROUND_TRIP: Span = Span::from_millis(40);

@@ -12,7 +12,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use headgate_core::{FlowId, LinkInfo, Packet, Port, Rate, Rng, Time, registry};
+use aqm::{FlowId, LinkInfo, Packet, Port, Rate, Rng, Time, registry};
 use tokio::net::UdpSocket;
 use tokio::time::{Instant, sleep_until};
 

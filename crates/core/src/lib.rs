@@ -5,7 +5,7 @@
 //! [`Port`] owns a discipline, is its only caller and keeps the counts. The [`registry`] finds a discipline by name.
 //!
 //! ```
-//! use headgate_core::{FlowId, LinkInfo, Packet, Port, Rate, Rng, Time, registry};
+//! use aqm::{FlowId, LinkInfo, Packet, Port, Rate, Rng, Time, registry};
 //!
 //! let link = LinkInfo::new(Rate::from_bits(10_000_000), 1000, 7);
 //! let queue = registry::boxed::<()>("droptail", &[("limit", "2p")], &link).unwrap();

@@ -1,8 +1,8 @@
 //! Golden counts: one trace through every discipline, one line each. The commit that blesses a changed table says why
 //! it changed.
 
-use headgate_core::registry::{self, DisciplineEntry, ENTRIES};
-use headgate_core::{Counts, Ecn, FlowId, Ledger, LinkInfo, Packet, Port, Rate, Rng, Span, Time, Why};
+use aqm::registry::{self, DisciplineEntry, ENTRIES};
+use aqm::{Counts, Ecn, FlowId, Ledger, LinkInfo, Packet, Port, Rate, Rng, Span, Time, Why};
 
 mod support;
 

@@ -3,8 +3,8 @@
 
 use std::alloc::System;
 
-use headgate_core::registry::{self, DisciplineEntry, ENTRIES};
-use headgate_core::{Cx, Discipline, FlowId, LinkInfo, Packet, Rate, Rng, Span, Time};
+use aqm::registry::{self, DisciplineEntry, ENTRIES};
+use aqm::{Cx, Discipline, FlowId, LinkInfo, Packet, Rate, Rng, Span, Time};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 #[global_allocator]

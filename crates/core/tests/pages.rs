@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use headgate_core::registry::{DisciplineEntry, ENTRIES, Family, Group, Listing};
-use headgate_core::{FlowId, Gauge, LinkInfo, ParameterInfo, Preset, Qdisc, Rate, Why, registry};
+use aqm::registry::{DisciplineEntry, ENTRIES, Family, Group, Listing};
+use aqm::{FlowId, Gauge, LinkInfo, ParameterInfo, Preset, Qdisc, Rate, Why, registry};
 
 mod support;
 
@@ -179,7 +179,7 @@ fn presets(presets: &[Preset]) -> String {
     table
 }
 
-/// The gauges that [`Port::gauges`](headgate_core::Port::gauges) and events report.
+/// The gauges that [`Port::gauges`](aqm::Port::gauges) and events report.
 fn gauges(gauges: &[Gauge]) -> String {
     if gauges.is_empty() {
         return String::new();

@@ -1,8 +1,8 @@
 //! DualPI2's decisions according to RFC 9332, computed by hand (appendix A, section 2.4). `verify_modern.rs` tests its
 //! effects on traffic.
 
-use headgate_core::disciplines::{Dualpi2, Dualpi2Config};
-use headgate_core::{Ecn, FlowId, LinkInfo, Packet, Params, Port, Rate, Rng, Span, Time, Why};
+use aqm::disciplines::{Dualpi2, Dualpi2Config};
+use aqm::{Ecn, FlowId, LinkInfo, Packet, Params, Port, Rate, Rng, Span, Time, Why};
 
 // Sends 1000 B per millisecond.
 const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);

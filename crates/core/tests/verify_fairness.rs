@@ -1,8 +1,8 @@
 //! The papers' claims about FABA, SFB and FRED against an unresponsive flow, at one queue. The link sends 1000 packets
 //! a second; senders have constant demand and random gaps.
 
-use headgate_core::disciplines::misclassification;
-use headgate_core::{FlowId, LinkInfo, Packet, Port, Rng, Time, Why, registry};
+use aqm::disciplines::misclassification;
+use aqm::{FlowId, LinkInfo, Packet, Port, Rng, Time, Why, registry};
 
 #[path = "support/link.rs"]
 mod link;

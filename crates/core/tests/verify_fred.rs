@@ -1,8 +1,8 @@
 //! An attack on FRED: a sender that waits until its packets have left loses its strikes. FRED keeps strikes only while
 //! a flow has packets queued.
 
-use headgate_core::disciplines::{Fred, FredConfig};
-use headgate_core::{FlowId, LinkInfo, Params, Rate};
+use aqm::disciplines::{Fred, FredConfig};
+use aqm::{FlowId, LinkInfo, Params, Rate};
 
 #[path = "support/watched.rs"]
 mod watched;

@@ -1,8 +1,8 @@
 //! Claims about disciplines that detect heavy hitters.
 
-use headgate_core::disciplines::{Hhf, HhfConfig};
-use headgate_core::parts::RateAverage;
-use headgate_core::{FlowId, LinkInfo, Packet, Port, Rate, Rng, Span, Time, Why};
+use aqm::disciplines::{Hhf, HhfConfig};
+use aqm::parts::RateAverage;
+use aqm::{FlowId, LinkInfo, Packet, Port, Rate, Rng, Span, Time, Why};
 
 #[path = "support/link.rs"]
 mod link;

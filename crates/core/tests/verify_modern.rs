@@ -1,7 +1,7 @@
 //! The authors' claims about CoDel, PIE, COBALT, DualPI2, FQ-CoDel and FQ-PIE, with responsive and unresponsive
 //! senders.
 
-use headgate_core::{Rate, Span, Why};
+use aqm::{Rate, Span, Why};
 
 #[path = "support/closed_loop.rs"]
 mod closed_loop;

@@ -1,6 +1,6 @@
 //! The papers' claims about RED, CHOKe and BLUE at one queue, with AIMD and unresponsive senders.
 
-use headgate_core::Why;
+use aqm::Why;
 
 #[path = "support/one_queue.rs"]
 mod one_queue;

@@ -2,9 +2,9 @@
 //! paper's: 10 Mbit/s, packets of 1000 bytes, R = 40 ms, RED with thresholds of 10 and 33 of 50 packets. TCP flows are
 //! plain AIMD senders. One test measures the gain of a sender whose bursts avoid the lists.
 
-use headgate_core::disciplines::{Red, RedConfig, RedPd, RedPdConfig};
-use headgate_core::parts::{MonitoredFlow, congestion_epoch, tcp_rate};
-use headgate_core::{FlowId, LinkInfo, Params, Rate, Span, Time, Why};
+use aqm::disciplines::{Red, RedConfig, RedPd, RedPdConfig};
+use aqm::parts::{MonitoredFlow, congestion_epoch, tcp_rate};
+use aqm::{FlowId, LinkInfo, Params, Rate, Span, Time, Why};
 
 #[path = "support/watched.rs"]
 mod watched;

@@ -4,7 +4,7 @@
 #[path = "support/one_queue.rs"]
 mod one_queue;
 
-use headgate_core::Why;
+use aqm::Why;
 use one_queue::{CAPACITY, FLOOD, flood, responsive, run, steady};
 
 const SETTINGS: &str = "limit=150p,minth=50p,maxth=100p,wq=0.02";

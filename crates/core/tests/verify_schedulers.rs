@@ -6,9 +6,9 @@ mod link;
 #[path = "support/closed_loop.rs"]
 mod closed_loop;
 
+use aqm::disciplines::{Sfq, SfqConfig, misclassification};
+use aqm::{FlowId, LinkInfo, Params, Rate, Span};
 use closed_loop::LoopSender;
-use headgate_core::disciplines::{Sfq, SfqConfig, misclassification};
-use headgate_core::{FlowId, LinkInfo, Params, Rate, Span};
 use link::{CAPACITY, LINK, LinkFlow, against, flow, run};
 
 /// The bucket of each flow.

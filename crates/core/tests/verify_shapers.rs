@@ -1,6 +1,6 @@
 //! Guarantees of shapers and class schedulers, for any arrivals.
 
-use headgate_core::{ClassId, FlowId, LinkInfo, Packet, Port, Rate, Rng, Span, Time, registry};
+use aqm::{ClassId, FlowId, LinkInfo, Packet, Port, Rate, Rng, Span, Time, registry};
 
 const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
 

@@ -4,7 +4,7 @@
 #[path = "support/one_queue.rs"]
 mod one_queue;
 
-use headgate_core::Why;
+use aqm::Why;
 use one_queue::{CAPACITY, FLOOD, flood, responsive, run, steady};
 
 #[test]

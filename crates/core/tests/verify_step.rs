@@ -1,6 +1,6 @@
 //! Claims about marking at a step: the queue's peak, and the difference that the threshold makes to senders without ECN.
 
-use headgate_core::{Rate, Span, Why};
+use aqm::{Rate, Span, Why};
 
 #[path = "support/closed_loop.rs"]
 mod closed_loop;

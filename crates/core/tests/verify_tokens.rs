@@ -1,7 +1,7 @@
 //! The claims of Kamra, Saran, Sen and Shorey (Computer Networks 44(2), 2004) about SFED and FABA, at one queue with
 //! senders of constant demand.
 
-use headgate_core::{Class, ClassId, Why};
+use aqm::{Class, ClassId, Why};
 
 #[path = "support/link.rs"]
 mod link;

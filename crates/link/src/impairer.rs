@@ -1,6 +1,6 @@
 //! Impairments behind a transmitter: link loss, jitter and reordering.
 
-use headgate_core::{Rng, Span, Time};
+use aqm::{Rng, Span, Time};
 use headgate_scenario::Impairments;
 
 /// Applies impairments to sent packets of one direction.

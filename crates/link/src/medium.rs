@@ -1,6 +1,6 @@
 //! The medium of one direction: transmitter, propagation delay and random impairments.
 
-use headgate_core::{Rate, Rng, Span, Time};
+use aqm::{Rate, Rng, Span, Time};
 use headgate_scenario::{DirectionSettings, Impairments, RateVariation};
 
 use crate::impairer::Impairer;

@@ -8,7 +8,7 @@
 //! needs no wake-up: the discipline learns of the idle period, and its start, just before the next event at the port.
 //! For the discipline this makes no difference, and an idle link costs nothing.
 
-use headgate_core::{Backlog, Discipline, FlowId, Ledger, Packet, Port, Sink, Span, Time};
+use aqm::{Backlog, Discipline, FlowId, Ledger, Packet, Port, Sink, Span, Time};
 use headgate_measure::{HasFlow, LinkLedger};
 
 use crate::medium::{Carrier, Transit};
@@ -245,7 +245,7 @@ impl<T: HasFlow> Meter<T> for LinkLedger {
 
 #[cfg(test)]
 mod tests {
-    use headgate_core::{LinkInfo, Rate, Rng, Totals, Why, registry};
+    use aqm::{LinkInfo, Rate, Rng, Totals, Why, registry};
 
     use super::*;
 

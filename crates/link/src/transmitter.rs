@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use headgate_core::{Rate, Span, Time};
+use aqm::{Rate, Span, Time};
 use headgate_scenario::{OPPORTUNITY, RateVariation};
 
 /// The transmitter of one direction: computes when the transmission of a packet ends.

@@ -3,7 +3,7 @@
 //! A tournament tree: the leaves are the links' times, and an inner node is the earlier of its two children. The root
 //! is the earliest time. An update takes time logarithmic in the number of links.
 
-use headgate_core::Time;
+use aqm::Time;
 
 /// Wake-up times of a fixed number of links.
 #[derive(Debug)]

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use headgate_core::{Rate, Span, Time};
+use aqm::{Rate, Span, Time};
 use headgate_scenario::{Access, FlowGroup, Scenario};
 
 /// Properties shared by a group's wires. Most packets have one size.

@@ -5,7 +5,7 @@
 //! ends with lists of frames, and the clock with a clock that they advance (`tests/support/memory.rs`):
 //!
 //! ```
-//! use headgate_core::{Span, Time};
+//! use aqm::{Span, Time};
 //! use headgate_live::{Forwarder, LaneSettings, Layer};
 //! use headgate_scenario::{Changes, Scenario};
 //! # mod memory {

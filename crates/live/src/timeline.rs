@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 
 /// Events ordered by time; events of the same time keep the order in which they were added.
 pub(crate) struct Timeline<T> {

@@ -7,7 +7,7 @@ use std::alloc::System;
 use std::io;
 use std::os::fd::BorrowedFd;
 
-use headgate_core::{Ecn, Span, Time, registry};
+use aqm::{Ecn, Span, Time, registry};
 use headgate_live::clock::Monotonic;
 use headgate_live::io::recorded_end::{RecordedEnd, Recorder};
 use headgate_live::io::{BATCH, LinkEnd, ReceiveResult};

@@ -1,7 +1,7 @@
 //! Verdicts on simulated flows at one link: standard TCP, BBR and unresponsive sources.
 #![cfg(target_os = "linux")]
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 use headgate_live::verdict::{FlowInterval, Responsiveness, judge};
 use headgate_measure::{EventBatch, PacketEvent, RunObserver};
 use headgate_scenario::{Changes, Scenario};

@@ -5,8 +5,8 @@ mod support;
 
 use std::fs;
 
+use aqm::{ClassId, Ecn, Span, Time};
 use etherparse::{Ipv4HeaderSlice, PacketBuilder};
-use headgate_core::{ClassId, Ecn, Span, Time};
 use headgate_live::{Forwarder, FrameAnomaly, Layer, ParsedFrame, Parser, ecn};
 use headgate_scenario::{Changes, Classifier, Conditions, FlowKey, Scenario, TrafficClass};
 use proptest::prelude::*;

@@ -9,8 +9,8 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
+use aqm::{Ecn, Rate, Span};
 use etherparse::Ipv4HeaderSlice;
-use headgate_core::{Ecn, Rate, Span};
 use headgate_live::clock::Monotonic;
 use headgate_live::io::{LinkEnd, PacketSocket, SendMethod, Tun, offloads};
 use headgate_live::pacing::{Clock, PacedClock};

@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 use std::process::Command;
 
-use headgate_core::Time;
+use aqm::Time;
 use headgate_live::netns::Namespace;
 use headgate_live::run::{
     KernelQdisc, LiveRun, LiveRunError, check_kernel_qdisc, check_kernel_supported, run, run_kernel,

@@ -11,7 +11,7 @@ use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;
 
-use headgate_core::Span;
+use aqm::Span;
 use headgate_live::clock::Monotonic;
 use headgate_live::io::interface;
 use headgate_live::netns::Namespace;

@@ -4,7 +4,7 @@
 
 use std::io;
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 use headgate_live::clock::Monotonic;
 use headgate_live::load::{self, FlowReport, LoadReport, TrafficLoad};
 use headgate_live::pacing::{Clock, PacedClock};

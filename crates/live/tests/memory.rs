@@ -3,8 +3,8 @@
 
 mod support;
 
+use aqm::{Ecn, Rate, Span, Time, registry};
 use etherparse::Ipv4HeaderSlice;
-use headgate_core::{Ecn, Rate, Span, Time, registry};
 use headgate_live::{CATCH_UP, Forwarder, FrameAnomaly, LaneSettings, Layer, View};
 use headgate_scenario::RateVariation;
 use support::memory::{Conserved, FakeClock, MemoryEnd};

@@ -12,7 +12,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-use headgate_core::Ecn;
+use aqm::Ecn;
 use headgate_live::clock::Monotonic;
 use headgate_live::io::interface::counters;
 use headgate_live::io::{LinkEnd, PacketSocket, SendMethod};

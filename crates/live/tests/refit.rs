@@ -3,7 +3,7 @@
 
 mod support;
 
-use headgate_core::{Ecn, Rate, Span, Time, Why, registry};
+use aqm::{Ecn, Rate, Span, Time, Why, registry};
 use headgate_live::{Forwarder, LaneView, Layer};
 use support::memory::{Conserved, FakeClock, MemoryEnd};
 use support::{TestDirection, packet};

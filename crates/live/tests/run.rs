@@ -4,7 +4,7 @@
 
 use std::io;
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 use headgate_live::netns::Namespace;
 use headgate_live::run::{HostLosses, LiveRun, LiveRunError, run};
 use headgate_measure::{EventBatch, PacketEvent, RunObserver, TraceRow};

@@ -8,7 +8,7 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use std::rc::Rc;
 
-use headgate_core::{Ecn, Span, Time};
+use aqm::{Ecn, Span, Time};
 use headgate_live::io::{BATCH, LinkEnd, ReceiveResult};
 use headgate_live::verdict::Responsiveness;
 use headgate_live::{FlowView, Forwarder, FrameId, Layer, Pool};

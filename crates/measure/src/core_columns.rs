@@ -1,6 +1,6 @@
 //! Columns for values of the core: counts by reason, and queue contents.
 
-use headgate_core::{Backlog, Counts, Why};
+use aqm::{Backlog, Counts, Why};
 
 use crate::reasons::reasons;
 use crate::table::{Column, FieldColumns, Unit};

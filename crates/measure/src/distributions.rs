@@ -1,6 +1,6 @@
 //! Histogram tables: one row per non-empty bin.
 
-use headgate_core::parts::Histogram;
+use aqm::parts::Histogram;
 
 use crate::outcome::Outcome;
 use crate::table::{GROUP, LINK, Unit, milliseconds, rows};

@@ -1,6 +1,6 @@
 //! Events of single packets at a queue. Drops and marks come with the discipline's gauges.
 
-use headgate_core::{Backlog, Discipline, FlowId, Packet, Time, Why};
+use aqm::{Backlog, Discipline, FlowId, Packet, Time, Why};
 use headgate_scenario::Events;
 
 use crate::core_columns::BacklogColumns;

@@ -4,7 +4,7 @@
 //! round-trip time, and its access links. [`max_min`] divides the links among these demands, in bits on the wire.
 //! Demand and share are then scaled to goodput by the useful fraction of a packet.
 
-use headgate_core::Span;
+use aqm::Span;
 use headgate_scenario::{FlowGroup, GroupSource, Scenario, Start};
 
 use crate::max_min::{FlowDemand, max_min};

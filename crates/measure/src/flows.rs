@@ -1,6 +1,6 @@
 //! The table of flows: counts from queues, links, receivers and transports.
 
-use headgate_core::{Counts, Time};
+use aqm::{Counts, Time};
 use headgate_scenario::{Hop, Scenario};
 
 use crate::core_columns::CountColumns;

@@ -1,6 +1,6 @@
 //! Maps a packet to its flow in the scenario.
 
-use headgate_core::Packet;
+use aqm::Packet;
 
 /// A packet handle that knows its flow: by its contents in the simulator, by its ports on a live link.
 pub trait HasFlow: Sized {

@@ -1,6 +1,6 @@
 //! The ledger of a link direction: counts by flow, and queue length and utilization over time.
 
-use headgate_core::{Backlog, ByReason, Counts, Discipline, FlowId, Ledger, Packet, SignalCounts, Span, Time, Why};
+use aqm::{Backlog, ByReason, Counts, Discipline, FlowId, Ledger, Packet, SignalCounts, Span, Time, Why};
 use headgate_scenario::{Hop, Kind, Scenario};
 
 use crate::events::{EventLog, PacketEvent};

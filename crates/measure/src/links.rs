@@ -1,6 +1,6 @@
 //! The table of links: counts, queue length and utilization of each direction.
 
-use headgate_core::Counts;
+use aqm::Counts;
 use headgate_scenario::Direction;
 
 use crate::core_columns::CountColumns;

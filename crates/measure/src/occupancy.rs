@@ -1,6 +1,6 @@
 //! Queue length and link utilization over time.
 
-use headgate_core::{Backlog, Span, Time};
+use aqm::{Backlog, Span, Time};
 
 /// Integrals over time of the queue length and of the link's busy state.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,6 +1,6 @@
 //! The results of one run, and the trait of its observers.
 
-use headgate_core::Time;
+use aqm::Time;
 
 use crate::balance::Balance;
 use crate::events::EventBatch;

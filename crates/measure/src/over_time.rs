@@ -1,6 +1,6 @@
 //! Metrics of links and groups over time, one value per interval.
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 
 use crate::table::{GROUP_NAME, LINK, NoColumns, Unit, rows};
 

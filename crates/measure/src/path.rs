@@ -1,6 +1,6 @@
 //! Minimum delays of a path, without queues.
 
-use headgate_core::Span;
+use aqm::Span;
 use headgate_scenario::{Access, Hop, Scenario};
 
 /// Minimum round-trip time of a flow of `scenario` over `route`: the mean over flows if they draw their delays.

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use headgate_core::{Qdisc, Reason, Why, registry};
+use aqm::{Qdisc, Reason, Why, registry};
 use headgate_scenario::Scenario;
 
 /// Reasons of disciplines outside the registry; they live as long as the process.

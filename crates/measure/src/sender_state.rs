@@ -1,6 +1,6 @@
 //! Sender state, for traces.
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 
 use crate::table::{RowColumns, Unit, rows};
 

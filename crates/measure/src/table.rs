@@ -4,8 +4,8 @@
 
 use std::borrow::Cow;
 
-use headgate_core::parts::Histogram;
-use headgate_core::{Span, Time, Why};
+use aqm::parts::Histogram;
+use aqm::{Span, Time, Why};
 use headgate_scenario::{Direction, Hop, Scenario};
 
 use crate::reasons::reasons_in;

@@ -1,6 +1,6 @@
 //! The traces of chosen senders: a row each time a sender's state changes.
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 use headgate_scenario::Scenario;
 
 use crate::sender_state::{SenderState, TraceRow};

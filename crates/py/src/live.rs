@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::Child;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use headgate_core::{Rate, Span};
+use aqm::{Rate, Span};
 use headgate_live::datagram_load::{self, DatagramLoad};
 use headgate_live::log::LinkLog;
 use headgate_live::shell::{self, StandardStreams};

@@ -2,8 +2,8 @@
 
 use std::io;
 
-use headgate_core::Qdisc;
-use headgate_core::parts::Histogram;
+use aqm::Qdisc;
+use aqm::parts::Histogram;
 use headgate_live::SharedView;
 use headgate_live::run::{self, KernelQdisc, KernelReport, LinkFidelity, LiveRunError};
 use headgate_measure::RunObserver;

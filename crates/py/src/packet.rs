@@ -1,6 +1,6 @@
 //! A packet as a Python tuple.
 
-use headgate_core::{Ecn, Packet};
+use aqm::{Ecn, Packet};
 
 /// Number, flow, bytes, class, ECN field and arrival in nanoseconds of a packet.
 pub type PacketRow = (u64, u64, u32, u16, &'static str, u64);

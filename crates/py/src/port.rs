@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use headgate_core::{
+use aqm::{
     ClassId, Discipline, FlowId, Limit, LinkInfo, Packet, Port as CorePort, Qdisc, Rate, Rng, Sink, Time, Why, registry,
 };
 use headgate_measure::reasons;

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use headgate_core::{Backlog, Cx, Discipline, Ecn, Limit, LinkInfo, Packet, Qdisc, Rng, Time, Why};
+use aqm::{Backlog, Cx, Discipline, Ecn, Limit, LinkInfo, Packet, Qdisc, Rng, Time, Why};
 use headgate_measure::{declare_reason, reasons};
 use headgate_sim::ExternalDisciplines;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};

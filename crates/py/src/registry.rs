@@ -1,7 +1,7 @@
 //! The registries for Python: disciplines, congestion controllers and sources of traffic.
 
-use headgate_core::registry::{self, Abilities, DisciplineEntry, Group, Listing};
-use headgate_core::{self as core, BuildError, ParameterInfo, Preset};
+use aqm::registry::{self, Abilities, DisciplineEntry, Group, Listing};
+use aqm::{self as core, BuildError, ParameterInfo, Preset};
 use headgate_scenario::Controller as ScenarioController;
 use headgate_traffic::registry as traffic;
 use pyo3::exceptions::PyLookupError;

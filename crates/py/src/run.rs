@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use aqm::{Qdisc, Time};
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
-use headgate_core::{Qdisc, Time};
 use headgate_measure::{EventBatch, RunObserver, TraceRow};
 use headgate_sim::RunError;
 use pyo3::exceptions::{PyIndexError, PyRuntimeError};

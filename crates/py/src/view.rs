@@ -1,7 +1,7 @@
 //! The state of a forwarder as Python dictionaries.
 
-use headgate_core::parts::Histogram;
-use headgate_core::{Counts, SignalCounts};
+use aqm::parts::Histogram;
+use aqm::{Counts, SignalCounts};
 use headgate_live::io::KernelCounts;
 use headgate_live::{FlowView, LANE_METRICS, LaneView, View};
 use pyo3::prelude::*;

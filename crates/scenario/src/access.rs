@@ -1,6 +1,6 @@
 //! Access links: given by rate and delay, or derived from the flow's round-trip time.
 
-use headgate_core::Span;
+use aqm::Span;
 use toml::Spanned;
 
 use crate::check::Section;

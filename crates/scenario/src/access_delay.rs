@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use headgate_core::params::ParameterValue;
-use headgate_core::{Rng, Span};
+use aqm::params::ParameterValue;
+use aqm::{Rng, Span};
 use headgate_traffic::DistributionKind;
 use headgate_traffic::values::RandomTime;
 

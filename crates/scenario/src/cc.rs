@@ -1,7 +1,7 @@
 //! The congestion controllers and loss recoveries of scenario files. One row states all of a controller's requirements
 //! on sender, receiver and network.
 
-use headgate_core::Limit;
+use aqm::Limit;
 
 use crate::schema::TcpSettings;
 use crate::values::WordChoice;

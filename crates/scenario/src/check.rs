@@ -3,8 +3,8 @@
 use std::fmt::Display;
 use std::ops::{Bound, Range, RangeBounds};
 
-use headgate_core::params::range_in_words;
-use headgate_core::{Rate, Span};
+use aqm::params::range_in_words;
+use aqm::{Rate, Span};
 use toml::Spanned;
 
 use crate::error::Fault;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use headgate_core::ClassId;
+use aqm::ClassId;
 use toml::Spanned;
 
 use crate::check::{self, Section};

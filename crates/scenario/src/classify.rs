@@ -1,12 +1,12 @@
 //! Classification: maps a packet's header to its class (an aggregate of flows) and its flow, as disciplines see them.
 //!
 //! The simulator or the forwarding loop classifies each packet and sets its `flow` and `class` (see
-//! [`Packet`](headgate_core::Packet)). A [`Classifier`] reads only the [`Header`], simulated or real.
+//! [`Packet`](aqm::Packet)). A [`Classifier`] reads only the [`Header`], simulated or real.
 
 use std::net::IpAddr;
 
-use headgate_core::parts::keyed;
-use headgate_core::{Class, ClassId, FlowId};
+use aqm::parts::keyed;
+use aqm::{Class, ClassId, FlowId};
 use ipnet::IpNet;
 
 use crate::fields::Ports;
@@ -251,7 +251,7 @@ impl Scenario {
         Classifier::new(&self.classes, self.flow_key, key)
     }
 
-    /// The classes for [`LinkInfo`](headgate_core::LinkInfo), unclassified traffic first; empty if the scenario has
+    /// The classes for [`LinkInfo`](aqm::LinkInfo), unclassified traffic first; empty if the scenario has
     /// none.
     pub fn link_classes(&self) -> Vec<Class> {
         if self.classes.is_empty() {

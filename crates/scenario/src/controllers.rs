@@ -1,7 +1,7 @@
 //! Catalog of congestion controllers and loss recoveries: section, citation and options.
 
-use headgate_core::ParameterInfo;
-use headgate_core::params::range_in_words;
+use aqm::ParameterInfo;
+use aqm::params::range_in_words;
 
 use crate::cc::{Cc, ControllerRow, Recovery, UdpCc};
 use crate::changes::Changes;

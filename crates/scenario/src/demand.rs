@@ -1,6 +1,6 @@
 //! A group's demand: traffic, number of flows, start and stop.
 
-use headgate_core::{Rate, Span};
+use aqm::{Rate, Span};
 use headgate_traffic::{GroupSource, SenderInfo, Traffic};
 use toml::Spanned;
 

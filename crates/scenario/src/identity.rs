@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use headgate_core::{ClassId, FlowId};
+use aqm::{ClassId, FlowId};
 
 use crate::classify::FlowKey;
 use crate::model::Scenario;

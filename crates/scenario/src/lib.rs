@@ -61,6 +61,7 @@ mod values;
 mod write;
 
 pub use access_delay::AccessDelay;
+pub use aqm::Qdisc;
 pub use cc::{Cc, ControllerTraits, Recovery, UdpCc};
 pub use changes::Changes;
 pub use classify::{Classifier, Conditions, FlowKey, TrafficClass};
@@ -70,7 +71,6 @@ pub use fields::Ports;
 pub use foreign_names::FOREIGN_NAMES;
 pub use groups::{Group, Kind};
 pub use header::{Header, Headers};
-pub use headgate_core::Qdisc;
 pub use headgate_traffic::{GroupSource, Traffic};
 pub use identity::Identity;
 pub use inputs::{Files, INPUTS, Inputs};

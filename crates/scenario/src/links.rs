@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use headgate_core::{LinkInfo, Qdisc, Rate, Span};
+use aqm::{LinkInfo, Qdisc, Rate, Span};
 use toml::Spanned;
 
 use crate::check::{self, Section};

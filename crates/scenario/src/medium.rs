@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use headgate_core::{Rate, Span};
+use aqm::{Rate, Span};
 use toml::Spanned;
 
 use crate::check::{FASTEST, LONGEST_RUN, Section};

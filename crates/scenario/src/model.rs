@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use headgate_core::{Qdisc, Rate, Span};
+use aqm::{Qdisc, Rate, Span};
 use headgate_traffic::{GroupSource, Traffic};
 
 use crate::classify::{FlowKey, TrafficClass};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use headgate_core::{Limit, Qdisc, Rate, Span};
+use aqm::{Limit, Qdisc, Rate, Span};
 
 use crate::medium::{Impairments, RateVariation};
 use crate::model::Scenario;

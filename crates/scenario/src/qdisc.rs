@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use headgate_core::params::ParameterValue;
-use headgate_core::{BuildError, Limit, LinkInfo, Qdisc, registry};
+use aqm::params::ParameterValue;
+use aqm::{BuildError, Limit, LinkInfo, Qdisc, registry};
 use toml::de::DeValue;
 
 use crate::error::Fault;

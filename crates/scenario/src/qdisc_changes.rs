@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use headgate_core::{Qdisc, registry};
+use aqm::{Qdisc, registry};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 

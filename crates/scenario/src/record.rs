@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use headgate_core::Span;
+use aqm::Span;
 use toml::Spanned;
 
 use crate::check::{Section, within};

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use headgate_core::{Limit, LinkInfo, Qdisc, Rate, Span};
+use aqm::{Limit, LinkInfo, Qdisc, Rate, Span};
 use toml::Spanned;
 
 use crate::check::{self, MOST_FLOWS, Section};

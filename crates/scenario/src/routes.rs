@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use headgate_core::{Rate, Span};
+use aqm::{Rate, Span};
 use toml::Spanned;
 
 use crate::check::Section;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use headgate_core::{Rng, Span, Time};
+use aqm::{Rng, Span, Time};
 use headgate_traffic::{PoissonArrivals, most_arrivals};
 use toml::de::DeValue;
 

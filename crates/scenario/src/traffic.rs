@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use headgate_core::BuildError;
+use aqm::BuildError;
 use headgate_traffic::values::RateSchedule;
 use headgate_traffic::{GroupSource, SenderInfo, Traffic};
 use toml::Spanned;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use headgate_core::{ClassId, Qdisc, Rate, Span};
+use aqm::{ClassId, Qdisc, Rate, Span};
 use toml::Spanned;
 
 use crate::classify::TrafficClass;

@@ -1,6 +1,6 @@
 //! Delays of access links that each flow draws: their distributions, their random streams and their spelling.
 
-use headgate_core::Span;
+use aqm::Span;
 use headgate_scenario::{AccessDelay, Changes, Scenario};
 
 /// A scenario with `flows` and changes from the command line.

@@ -2,7 +2,7 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use headgate_core::{Class, ClassId};
+use aqm::{Class, ClassId};
 use headgate_scenario::{Changes, Classifier, Conditions, FlowKey, Header, IpNet, Ports, Scenario, TrafficClass};
 use proptest::collection::vec;
 use proptest::prelude::*;

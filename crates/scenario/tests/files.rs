@@ -1,6 +1,6 @@
 //! The keys of a file: defaults, overrides, changes; and the ready scenarios.
 
-use headgate_core::{Limit, Rate, Span};
+use aqm::{Limit, Rate, Span};
 use headgate_scenario::{Access, Cc, Changes, Direction, Events, Files, Hop, Kind, Qdisc, Recovery, Scenario, Start};
 
 const SMALL: &str = r#"

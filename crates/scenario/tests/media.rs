@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use headgate_core::{Rate, Span};
+use aqm::{Rate, Span};
 use headgate_scenario::{Changes, Files, Impairments, RateVariation, Scenario, ScenarioError};
 
 /// Files by their paths.

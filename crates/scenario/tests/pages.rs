@@ -3,7 +3,7 @@
 use std::ops::Bound;
 use std::path::Path;
 
-use headgate_core::params::range_in_words;
+use aqm::params::range_in_words;
 use headgate_scenario::{FOREIGN_NAMES, Key, keys};
 
 const GUIDE: &str = "../../docs/guide/scenarios.md";

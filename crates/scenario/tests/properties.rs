@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::ops::Bound;
 
-use headgate_core::params::{Bytes, ParameterValue as _};
-use headgate_core::{ClassId, Limit, Rate, Span};
+use aqm::params::{Bytes, ParameterValue as _};
+use aqm::{ClassId, Limit, Rate, Span};
 use headgate_scenario::{
     Access, AccessDelay, Cc, Changes, Conditions, Direction, DirectionSettings, Events, FlowKey, GroupSource, Headers,
     Hop, Impairments, Inputs, IpNet, Key, Link, Ports, Qdisc, RateVariation, Record, Scenario, Start, TcpGroup, Traced,

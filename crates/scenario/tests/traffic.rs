@@ -1,6 +1,6 @@
 //! Traffic and start times of flows: every form in a file, and the errors of invalid ones.
 
-use headgate_core::{Rng, Span, Time};
+use aqm::{Rng, Span, Time};
 use headgate_scenario::{Changes, Files, Scenario, ScenarioError, Start, Starts};
 use headgate_traffic::WriteAmount;
 

@@ -4,7 +4,7 @@
 //! A flow's headers never change, so each flow is classified once, when the run begins. Scenarios without a
 //! classifier need neither this adapter nor the tag on packets.
 
-use headgate_core::{Backlog, ClassId, Cx, Discipline, FlowId, Packet, Sink, Time, Why};
+use aqm::{Backlog, ClassId, Cx, Discipline, FlowId, Packet, Sink, Time, Why};
 use headgate_scenario::{Hop, Identity, Scenario};
 
 use crate::segment::{Segment, SimPacket};
@@ -94,7 +94,7 @@ impl<D: Discipline<TaggedSegment>> Discipline<Segment> for Classified<D> {
 mod tests {
     use std::collections::VecDeque;
 
-    use headgate_core::{Ecn, Rng};
+    use aqm::{Ecn, Rng};
     use headgate_scenario::{Changes, Direction};
 
     use super::*;

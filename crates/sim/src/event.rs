@@ -1,6 +1,6 @@
 //! The events of a run: a packet that reaches a place, a timer, or a step of the measurement.
 
-use headgate_core::{ClassId, Ecn, FlowId, Packet, Time};
+use aqm::{ClassId, Ecn, FlowId, Packet, Time};
 
 use crate::segment::{Segment, SimPacket};
 

@@ -19,7 +19,7 @@
 
 use std::num::{NonZeroU32, NonZeroU64};
 
-use headgate_core::Time;
+use aqm::Time;
 
 use crate::prefetch::prefetch;
 

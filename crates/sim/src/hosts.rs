@@ -9,7 +9,7 @@ mod ahead;
 mod run_span;
 mod totals;
 
-use headgate_core::{Ecn, Time, Why};
+use aqm::{Ecn, Time, Why};
 use headgate_link::{DrawnDelays, drawn_delays};
 use headgate_measure::{ReceiverMetrics, Traces, TransferRow};
 use headgate_scenario::{Paths, Scenario, TcpGroup, UdpGroup};

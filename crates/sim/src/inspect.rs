@@ -1,6 +1,6 @@
 //! What can be seen of a run between two events. Reading changes nothing in its outcome.
 
-use headgate_core::{Backlog, Discipline, FlowId, Time};
+use aqm::{Backlog, Discipline, FlowId, Time};
 use headgate_measure::SenderState;
 use headgate_scenario::Hop;
 

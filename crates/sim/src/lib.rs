@@ -1,4 +1,4 @@
-//! Headgate's packet simulator. It runs the disciplines of `headgate-core` in any network of links, with TCP as the
+//! Headgate's packet simulator. It runs the disciplines of `aqm` in any network of links, with TCP as the
 //! RFCs specify it.
 #![forbid(unsafe_code)]
 

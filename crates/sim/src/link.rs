@@ -4,7 +4,7 @@
 //! [`LinkQueue`] has the mechanism, which live links share. This file builds it from a scenario. It also delivers
 //! departing packets to the hosts.
 
-use headgate_core::{Packet, Port, Rng, Sink, Time, Why};
+use aqm::{Packet, Port, Rng, Sink, Time, Why};
 use headgate_link::{LinkQueue, Medium, NextHop};
 use headgate_measure::LinkLedger;
 use headgate_scenario::{Hop, Scenario};

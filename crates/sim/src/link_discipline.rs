@@ -1,7 +1,7 @@
 //! The discipline of one direction of a link, built from the registry or supplied by the caller.
 
-use headgate_core::disciplines::{Droptail, DroptailConfig};
-use headgate_core::{
+use aqm::disciplines::{Droptail, DroptailConfig};
+use aqm::{
     Backlog, BuildError, Class, Cx, Discipline, FlowId, Limit, LinkInfo, Params, Qdisc, Rate, Rng, Time, registry,
 };
 use headgate_scenario::{Hop, Scenario};

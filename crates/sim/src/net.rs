@@ -3,7 +3,7 @@
 //! A packet arrives at a link, queues there, and leaves for the next link of its route or for its receiver
 //! ([`Downstream`]).
 
-use headgate_core::Time;
+use aqm::Time;
 use headgate_link::WakeTimes;
 use headgate_measure::Balance;
 

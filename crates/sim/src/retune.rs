@@ -2,7 +2,7 @@
 //!
 //! A changed run has no counterpart among scenarios, so only a viewer makes such changes.
 
-use headgate_core::{Qdisc, Rate, Time};
+use aqm::{Qdisc, Rate, Time};
 use headgate_scenario::{Hop, Scenario};
 
 use crate::link::Downstream;

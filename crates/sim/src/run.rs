@@ -3,7 +3,7 @@
 //! [`World::build`] builds the links and the hosts and schedules the flows' first events. [`run`] lets the [`World`]
 //! process events until the scenario ends.
 
-use headgate_core::Rate;
+use aqm::Rate;
 use headgate_measure::{Outcome, RunObserver};
 use headgate_scenario::{Hop, Qdisc, Scenario};
 

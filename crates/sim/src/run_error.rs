@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use headgate_core::BuildError;
+use aqm::BuildError;
 
 /// Why a run gave no outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]

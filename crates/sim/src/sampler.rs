@@ -2,7 +2,7 @@
 //!
 //! All counts of the totals restart when the warm-up ends. The intervals continue.
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 use headgate_measure::{
     Balance, IntervalRow, LinkRow, Outcome, SampledCounters, flow_rows, group_rows, record_run_totals,
 };

@@ -5,7 +5,7 @@
 
 use std::num::NonZeroU32;
 
-use headgate_core::{Packet, Span, Time};
+use aqm::{Packet, Span, Time};
 use headgate_measure::HasFlow;
 
 use crate::tfrc::TfrcReport;

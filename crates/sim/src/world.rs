@@ -4,7 +4,7 @@
 //! earlier of the next event and the next wake-up. At equal times the event comes first. Every [`EVENTS_PER_REPORT`]
 //! events the observer gets the link events, traces and captures so far, and may stop the run.
 
-use headgate_core::Time;
+use aqm::Time;
 use headgate_link::WakeTimes;
 use headgate_measure::{Balance, EventBatch, Outcome, RunObserver};
 use headgate_scenario::Scenario;

@@ -5,8 +5,8 @@ use std::alloc::System;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use headgate_core::registry::{self, DisciplineEntry, ENTRIES};
-use headgate_core::{Cx, Discipline, FlowId, LinkInfo, Packet, Rate, Rng, Span, Time};
+use aqm::registry::{self, DisciplineEntry, ENTRIES};
+use aqm::{Cx, Discipline, FlowId, LinkInfo, Packet, Rate, Rng, Span, Time};
 use headgate_measure::{FlowRow, Outcome};
 use headgate_scenario::{Changes, Scenario};
 use headgate_sim::run;

@@ -1,6 +1,6 @@
 //! TCP against closed forms: the window under steady loss, the utilization of a link, and flows' shares of it.
 
-use headgate_core::{Rng, Time};
+use aqm::{Rng, Time};
 use headgate_measure::Outcome;
 use headgate_scenario::{Cc, Changes, Recovery, Scenario};
 use headgate_sim::run;

@@ -1,6 +1,6 @@
 //! An application on a TCP connection: turns a source's delays into times.
 
-use headgate_core::{Rng, Span, Time};
+use aqm::{Rng, Span, Time};
 
 use crate::registry::FlowSource;
 use crate::write::{SourceWrite, WriteAmount, WriteStart};

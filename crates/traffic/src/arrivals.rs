@@ -1,6 +1,6 @@
 //! Flow arrivals as a Poisson process.
 
-use headgate_core::{Rng, Span};
+use aqm::{Rng, Span};
 
 /// An endless sequence of arrival times with independent, exponential gaps. User sessions arrive like this, but their
 /// packets do not (Paxson, Floyd, IEEE/ACM ToN 3(3), 1995).

@@ -2,8 +2,8 @@
 
 use std::net::IpAddr;
 
+use aqm::Span;
 use etherparse::{LaxNetSlice, LaxSlicedPacket, TransportSlice};
-use headgate_core::Span;
 use pcap_parser::nom::Err as Nom;
 use pcap_parser::{
     Block, Linktype, PcapBlockOwned, PcapHeader, PcapNGSlice, parse_pcap_frame, parse_pcap_frame_be, parse_pcap_header,

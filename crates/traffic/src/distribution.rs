@@ -1,7 +1,7 @@
 //! Distributions of sizes and times. All but the uniform distribution are given by their mean, so that the shape of a
 //! tail does not change the load.
 
-use headgate_core::Rng;
+use aqm::Rng;
 
 /// A distribution over non-negative numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]

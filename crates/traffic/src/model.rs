@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use headgate_core::{BuildError, Params, Rate, Rng, Span};
+use aqm::{BuildError, Params, Rate, Rng, Span};
 
 use crate::write::SourceWrite;
 

@@ -1,11 +1,11 @@
 //! On-off sources: bursts of writes, and pauses between them.
 
-use headgate_core::{Rng, Span};
+use aqm::{Rng, Span};
 
 use crate::values::RandomTime;
 use crate::write::{SourceWrite, WriteAmount};
 
-headgate_core::choice! {
+aqm::choice! {
     /// The first period of an on-off source.
     pub enum FirstPeriod {
         /// On: it sends at its start.
@@ -108,7 +108,7 @@ macro_rules! on_off_source {
                 config: $config,
                 sender: &$crate::model::SenderInfo,
                 _: &mut $crate::model::FileLoader<'_>,
-            ) -> Result<$source, headgate_core::BuildError> {
+            ) -> Result<$source, aqm::BuildError> {
                 Ok($source { cycle: $cycle(config, sender)? })
             }
 
@@ -116,7 +116,7 @@ macro_rules! on_off_source {
                 $crate::on_off::OnOffState::default()
             }
 
-            fn next(&self, flow: &mut $crate::on_off::OnOffState, rng: &mut headgate_core::Rng) -> Option<$crate::write::SourceWrite> {
+            fn next(&self, flow: &mut $crate::on_off::OnOffState, rng: &mut aqm::Rng) -> Option<$crate::write::SourceWrite> {
                 Some(self.cycle.next(flow, rng))
             }
 

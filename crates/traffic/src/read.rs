@@ -1,6 +1,6 @@
 //! Reads a trace from a CSV file or a capture.
 
-use headgate_core::Span;
+use aqm::Span;
 
 use crate::capture;
 use crate::trace::{TraceBuilder, TraceError, TrafficTrace};

@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use headgate_core::Rng;
+//! use aqm::Rng;
 //! use headgate_traffic::{SenderInfo, Traffic, WriteAmount, WriteStart};
 //!
 //! let traffic: Traffic = "ftp:size=pareto(100KB,1.5),count=2,wait=exp(1s)".parse().unwrap();
@@ -19,8 +19,8 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use headgate_core::registry::{Listing, find_in, unknown};
-use headgate_core::{BuildError, Params, Rng, Span};
+use aqm::registry::{Listing, find_in, unknown};
+use aqm::{BuildError, Params, Rng, Span};
 
 use crate::model::{FileLoader, Protocol, SenderInfo, SourceModel};
 use crate::sources::*;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 
-use headgate_core::Span;
+use aqm::Span;
 
 /// The writes of a trace, by flow.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,12 +1,12 @@
 //! Sources as users write them: `web:pages=10,size=pareto2(12KB,1.2)`.
 
-use headgate_core::BuildError;
-use headgate_core::settings::pairs;
+use aqm::BuildError;
+use aqm::settings::pairs;
 
 use crate::model::{FileLoader, Protocol, SenderInfo};
 use crate::registry::{self, GroupSource};
 
-headgate_core::named_settings! {
+aqm::named_settings! {
     /// A source and its settings.
     Traffic, "a source, such as \"ftp\" or \"telnet:gap=exp(1s)\""
 }

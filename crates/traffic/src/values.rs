@@ -1,12 +1,12 @@
-//! Kinds of values for sources, besides those of [`mod@headgate_core::params`]: random sizes, times and counts, file
+//! Kinds of values for sources, besides those of [`mod@aqm::params`]: random sizes, times and counts, file
 //! names, ladders and schedules of rates.
 
 use std::fmt;
 use std::marker::PhantomData;
 
-use headgate_core::params::{Bytes, ParameterValue};
-use headgate_core::settings::split;
-use headgate_core::{Rate, Rng, Span};
+use aqm::params::{Bytes, ParameterValue};
+use aqm::settings::split;
+use aqm::{Rate, Rng, Span};
 
 use crate::distribution::{Distribution, DistributionKind};
 

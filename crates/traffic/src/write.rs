@@ -1,4 +1,4 @@
-use headgate_core::Span;
+use aqm::Span;
 
 /// One write of a source to its connection: when it begins, and how much it writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Flow arrivals are a Poisson process.
 
-use headgate_core::Span;
+use aqm::Span;
 use headgate_traffic::{PoissonArrivals, most_arrivals};
 
 mod support;
@@ -56,7 +56,7 @@ fn a_run_has_at_most_five_standard_deviations_more_than_the_mean() {
     assert_eq!(most_arrivals(0.0, Span::from_secs(100)), 0);
     assert_eq!(PoissonArrivals::new(0.0, rng("none")).next(), None);
     for seed in 0..200 {
-        let arrivals = PoissonArrivals::new(20.0, headgate_core::Rng::new(seed));
+        let arrivals = PoissonArrivals::new(20.0, aqm::Rng::new(seed));
         let arrived = arrivals.take_while(|at| *at < Span::from_secs(5)).count() as u64;
         assert!(arrived <= most_arrivals(20.0, Span::from_secs(5)), "{arrived}");
     }

@@ -1,6 +1,6 @@
 //! Draws follow the requested distribution, and distributions survive a round trip through text.
 
-use headgate_core::params::ParameterValue;
+use aqm::params::ParameterValue;
 use headgate_traffic::values::{RandomCount, RandomSize, RandomTime, RateLadder, RateSchedule, SizeOrEndless};
 use headgate_traffic::{Distribution, DistributionKind};
 use proptest::prelude::*;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use headgate_core::registry::Listing;
-use headgate_core::{ParameterInfo, Preset};
+use aqm::registry::Listing;
+use aqm::{ParameterInfo, Preset};
 use headgate_traffic::registry::{ENTRIES, SourceEntry};
 
 /// From this crate to the guide.

@@ -1,6 +1,6 @@
 //! Each source follows its model.
 
-use headgate_core::{Rate, Span};
+use aqm::{Rate, Span};
 use headgate_traffic::{SenderInfo, Traffic, WriteAmount, WriteStart, registry::ENTRIES};
 
 mod support;

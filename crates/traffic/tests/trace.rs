@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use aqm::Span;
 use etherparse::PacketBuilder;
-use headgate_core::Span;
 use headgate_traffic::{TraceError, Traffic, TrafficTrace, WriteAmount, WriteStart};
 use proptest::prelude::*;
 

@@ -1,7 +1,7 @@
 //! The registry of disciplines, for a page's menus and knobs.
 
-use headgate_core::registry::{self, DisciplineEntry};
-use headgate_core::{ParameterInfo, Preset};
+use aqm::registry::{self, DisciplineEntry};
+use aqm::{ParameterInfo, Preset};
 use serde_json::{Value, json};
 
 /// Every discipline as JSON, sorted by name: what it is, its gauges, parameters and presets.
@@ -15,7 +15,7 @@ pub fn reasons() -> String {
 }
 
 fn entry(entry: &DisciplineEntry) -> Value {
-    let gauge = |gauge: &headgate_core::Gauge| json!({"name": gauge.name, "unit": gauge.unit, "about": gauge.about});
+    let gauge = |gauge: &aqm::Gauge| json!({"name": gauge.name, "unit": gauge.unit, "about": gauge.about});
     json!({
         "name": entry.name,
         "title": entry.display_name,

@@ -1,6 +1,6 @@
 //! One run that a page advances.
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 use headgate_measure::Outcome;
 use headgate_scenario::{Changes, Events, Hop, Qdisc, Scenario};
 use headgate_sim::World;

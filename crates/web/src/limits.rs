@@ -1,6 +1,6 @@
 //! What a page can show in time. Larger scenarios belong to the command line.
 
-use headgate_core::Rate;
+use aqm::Rate;
 use headgate_scenario::Scenario;
 
 use crate::Message;

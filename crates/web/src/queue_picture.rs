@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 use headgate_measure::{EventBatch, EventRow, PacketEvent, RunObserver};
 
 /// The newest events that wait for the next snapshot: more than a page can draw.

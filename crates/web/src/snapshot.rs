@@ -1,6 +1,6 @@
 //! What a page sees of a run at one moment, as JSON.
 
-use headgate_core::Span;
+use aqm::Span;
 use headgate_measure::{EventRow, PacketEvent, base_rtt, fair_shares};
 use headgate_scenario::{FlowGroup, Kind, Scenario};
 use headgate_sim::World;
@@ -68,7 +68,7 @@ impl Lab {
         };
         let state = json!({
             "t_ms": millis(*now),
-            "finished": (*now - headgate_core::Time::ZERO) >= self.scenario.duration,
+            "finished": (*now - aqm::Time::ZERO) >= self.scenario.duration,
             "packets": backlog.packets,
             "bytes": backlog.bytes,
             "gauges": gauges,

@@ -1,6 +1,6 @@
 //! Changes to a run, with every discipline and on every link, and what a snapshot shows around them.
 
-use headgate_core::registry;
+use aqm::registry;
 use headgate_web::{Lab, SetOutcome, changed};
 use serde_json::Value;
 

@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use headgate_core::registry;
+use aqm::registry;
 use headgate_scenario::{Changes, Scenario};
 use headgate_web::{Lab, SetOutcome, changed, disciplines, reasons};
 use serde_json::Value;

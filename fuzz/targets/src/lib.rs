@@ -14,7 +14,7 @@
 
 mod reference;
 
-use headgate_core::{Qdisc, Span};
+use aqm::{Qdisc, Span};
 use headgate_live::io::offload::{OFFLOAD_HEADER, Offload, Segmentation};
 use headgate_live::{Layer, ParsedFrame, Parser, ecn};
 use headgate_scenario::{Changes, Scenario};

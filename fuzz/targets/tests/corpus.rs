@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use headgate_core::Rng;
+use aqm::Rng;
 use headgate_fuzz_targets::{TARGETS, Target};
 
 /// Mutations of each corpus. `FUZZ_MUTATIONS` overrides the number for a longer search.

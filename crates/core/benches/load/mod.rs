@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use headgate_core::{Backlog, Cx, Discipline, FlowId, LinkInfo, Packet, Rate, Rng, Sink, Span, Time, Why};
+use aqm::{Backlog, Cx, Discipline, FlowId, LinkInfo, Packet, Rate, Rng, Sink, Span, Time, Why};
 
 /// The limit of every discipline, in packets.
 pub const LIMIT: u32 = 1000;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use headgate_core::{Backlog, Cx, Discipline, Ecn, FlowId, Limit, Packet, Rng, Sink, Time, Why};
+use aqm::{Backlog, Cx, Discipline, Ecn, FlowId, Limit, Packet, Rng, Sink, Time, Why};
 
 /// A decision of a discipline. The number is the packet's handle: its index among the arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Extremes: tables too small for the flows, the end of time, rates and packet sizes of zero, queues emptied by `shed`.
 
-use headgate_core::registry::{self, DisciplineEntry, ENTRIES};
-use headgate_core::{Discipline, FlowId, Limit, LinkInfo, Packet, Rate, Rng, Span, Time};
+use aqm::registry::{self, DisciplineEntry, ENTRIES};
+use aqm::{Discipline, FlowId, Limit, LinkInfo, Packet, Rate, Rng, Span, Time};
 
 use crate::audit::{Audit, Audited};
 use crate::traces::MIXES;

@@ -6,8 +6,8 @@ mod extremes;
 mod parameters;
 mod traces;
 
-use headgate_core::registry::{self, DisciplineEntry, DisciplineVisitor, ENTRIES};
-use headgate_core::{BuildError, Discipline, FlowId, Limit, LinkInfo, Packet, Port, Rate, Rng, Span, Time};
+use aqm::registry::{self, DisciplineEntry, DisciplineVisitor, ENTRIES};
+use aqm::{BuildError, Discipline, FlowId, Limit, LinkInfo, Packet, Port, Rate, Rng, Span, Time};
 
 use audit::{Audit, Audited, Decision};
 use traces::{DrawnSettings, MIXES, Mix, borrowed, settings, spelled};

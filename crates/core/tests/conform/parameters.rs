@@ -1,7 +1,7 @@
 //! The names, parameters and values that users may write for each discipline, and the values that are refused.
 
-use headgate_core::registry::{DisciplineEntry, ENTRIES, Group, boxed, find};
-use headgate_core::{BuildError, LinkInfo, ParameterInfo, Rate};
+use aqm::registry::{DisciplineEntry, ENTRIES, Group, boxed, find};
+use aqm::{BuildError, LinkInfo, ParameterInfo, Rate};
 
 const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(10_000_000), 1000, 3);
 

@@ -1,7 +1,7 @@
 //! Random traffic and random settings for the laws.
 
-use headgate_core::registry::DisciplineEntry;
-use headgate_core::{ClassId, Discipline, Ecn, FlowId, Packet, ParameterInfo, Rng, Span};
+use aqm::registry::DisciplineEntry;
+use aqm::{ClassId, Discipline, Ecn, FlowId, Packet, ParameterInfo, Rng, Span};
 
 use crate::audit::Audited;
 

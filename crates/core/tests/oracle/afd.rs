@@ -4,8 +4,8 @@
 
 use std::collections::VecDeque;
 
-use headgate_core::disciplines::{Afd, AfdConfig};
-use headgate_core::{Discipline, FlowId, LinkInfo, Params, Rate, Rng, Why};
+use aqm::disciplines::{Afd, AfdConfig};
+use aqm::{Discipline, FlowId, LinkInfo, Params, Rate, Rng, Why};
 
 use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 

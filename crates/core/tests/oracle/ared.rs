@@ -1,7 +1,7 @@
 //! Adaptive RED: Floyd, Gummadi, Shenker, 2001, with a timer that ends every interval.
 
-use headgate_core::disciplines::{Ared, AredConfig};
-use headgate_core::{Discipline, LinkInfo, Params, Rate, Rng, Time};
+use aqm::disciplines::{Ared, AredConfig};
+use aqm::{Discipline, LinkInfo, Params, Rate, Rng, Time};
 
 use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 use crate::red::{Figure2, PLAIN, Set};

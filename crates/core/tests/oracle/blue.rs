@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use headgate_core::disciplines::{Blue, BlueConfig};
-use headgate_core::{Discipline, LinkInfo, Params, Rate, Rng, Time, Why};
+use aqm::disciplines::{Blue, BlueConfig};
+use aqm::{Discipline, LinkInfo, Params, Rate, Rng, Time, Why};
 
 use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 

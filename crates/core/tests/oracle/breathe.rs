@@ -4,8 +4,8 @@
 
 use std::collections::VecDeque;
 
-use headgate_core::disciplines::{Breathe, BreatheConfig};
-use headgate_core::{Discipline, LinkInfo, Params, Rate, Rng, Why};
+use aqm::disciplines::{Breathe, BreatheConfig};
+use aqm::{Discipline, LinkInfo, Params, Rate, Rng, Why};
 
 use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 

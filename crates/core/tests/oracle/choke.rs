@@ -1,7 +1,7 @@
 //! CHOKe: Pan, Prabhakar, Psounis, INFOCOM 2000, figure 1 with M-CHOKe and A-CHOKe; the comparison paper, section II.
 
-use headgate_core::disciplines::{Choke, ChokeConfig};
-use headgate_core::{Discipline, LinkInfo, Params, Rate, Rng, Time, Why};
+use aqm::disciplines::{Choke, ChokeConfig};
+use aqm::{Discipline, LinkInfo, Params, Rate, Rng, Time, Why};
 
 use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 use crate::red::{Figure2, PLAIN, Set};

@@ -3,8 +3,8 @@
 
 use std::collections::VecDeque;
 
-use headgate_core::disciplines::{Cobalt, CobaltConfig};
-use headgate_core::{Discipline, LinkInfo, Params, Rate, Rng, Why};
+use aqm::disciplines::{Cobalt, CobaltConfig};
+use aqm::{Discipline, LinkInfo, Params, Rate, Rng, Why};
 
 use super::codel::nanos;
 use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};

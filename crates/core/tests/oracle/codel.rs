@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use headgate_core::disciplines::{Codel, CodelConfig};
-use headgate_core::{LinkInfo, Params, Rate, Rng, Time, Why};
+use aqm::disciplines::{Codel, CodelConfig};
+use aqm::{LinkInfo, Params, Rate, Rng, Time, Why};
 
 use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 
@@ -149,7 +149,7 @@ impl PlainCodelLoop {
 }
 
 /// The state of the discipline under test.
-pub fn seen(state: &headgate_core::parts::CodelLoop) -> NamedState {
+pub fn seen(state: &aqm::parts::CodelLoop) -> NamedState {
     vec![
         entry("first_above", state.first_above.unwrap_or(Time::ZERO).as_nanos() as f64),
         entry("drop_next", state.drop_next.as_nanos() as f64),
@@ -205,7 +205,7 @@ fn check(settings: &[(&str, &str)], limit: usize, codel: PlainCodelLoop, traffic
     let config = CodelConfig::from_settings(settings).unwrap();
     let discipline = Codel::new(config, &LinkInfo::new(Rate::from_bits(10_000_000), 1000, 7)).unwrap();
     let look = |codel: &Codel<usize>, _| {
-        let held = headgate_core::Discipline::<usize>::backlog(codel);
+        let held = aqm::Discipline::<usize>::backlog(codel);
         let mut state = seen(codel.state());
         state.extend([entry("packets", held.packets), entry("bytes", held.bytes as f64)]);
         state

@@ -4,8 +4,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use headgate_core::disciplines::{Csfq, CsfqConfig};
-use headgate_core::{Discipline, FlowId, LinkInfo, Params, Rate, Rng, Why};
+use aqm::disciplines::{Csfq, CsfqConfig};
+use aqm::{Discipline, FlowId, LinkInfo, Params, Rate, Rng, Why};
 
 use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 

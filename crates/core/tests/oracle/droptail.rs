@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use headgate_core::disciplines::{Droptail, DroptailConfig};
-use headgate_core::{Discipline, LinkInfo, Params, Rate, Rng, Why};
+use aqm::disciplines::{Droptail, DroptailConfig};
+use aqm::{Discipline, LinkInfo, Params, Rate, Rng, Why};
 
 use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 

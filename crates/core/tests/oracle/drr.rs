@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use headgate_core::disciplines::{Drr, DrrConfig};
-use headgate_core::parts::keyed;
-use headgate_core::{FlowId, LinkInfo, Params, Rate, Rng, Time, Why};
+use aqm::disciplines::{Drr, DrrConfig};
+use aqm::parts::keyed;
+use aqm::{FlowId, LinkInfo, Params, Rate, Rng, Time, Why};
 
 use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 use crate::lengths::Lengths;

@@ -3,8 +3,8 @@
 
 use std::collections::VecDeque;
 
-use headgate_core::disciplines::{Dualpi2, Dualpi2Config};
-use headgate_core::{LinkInfo, Params, Rate, Rng, Time, Why};
+use aqm::disciplines::{Dualpi2, Dualpi2Config};
+use aqm::{LinkInfo, Params, Rate, Rng, Time, Why};
 
 use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 

@@ -3,8 +3,8 @@
 
 use std::collections::VecDeque;
 
-use headgate_core::disciplines::{Faba, FabaConfig};
-use headgate_core::{Class, ClassId, FlowId, LinkInfo, Params, Rate, Rng, Time};
+use aqm::disciplines::{Faba, FabaConfig};
+use aqm::{Class, ClassId, FlowId, LinkInfo, Params, Rate, Rng, Time};
 
 use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 use crate::tokens::{BUCKETS, NO_BUCKET, PAPER, Setting, TOKENS_PER_DEPARTURE, tokens_per_departure};

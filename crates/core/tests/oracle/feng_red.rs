@@ -1,8 +1,8 @@
 //! Self-configuring RED: Feng, Kandlur, Saha, Shin, INFOCOM 1999.
 
-use headgate_core::disciplines::{FengRed, FengRedConfig};
-use headgate_core::parts::Zone;
-use headgate_core::{Discipline, LinkInfo, Params, Rate, Rng, Time};
+use aqm::disciplines::{FengRed, FengRedConfig};
+use aqm::parts::Zone;
+use aqm::{Discipline, LinkInfo, Params, Rate, Rng, Time};
 
 use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 use crate::red::{Figure2, PLAIN, Set};

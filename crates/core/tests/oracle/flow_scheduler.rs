@@ -122,7 +122,7 @@ fn places(list: &str, queues: impl Iterator<Item = usize>) -> NamedState {
 }
 
 /// The state of the discipline under test.
-pub fn seen(flows: &headgate_core::parts::FlowScheduler<usize>) -> NamedState {
+pub fn seen(flows: &aqm::parts::FlowScheduler<usize>) -> NamedState {
     let held = flows.backlog();
     let mut state = vec![entry("packets", held.packets), entry("bytes", held.bytes as f64)];
     state.extend(places("new", flows.turns.new_members()));

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use headgate_core::disciplines::{Fq, FqConfig};
-use headgate_core::{FlowId, LinkInfo, Params, Rate, Rng, Time, Why};
+use aqm::disciplines::{Fq, FqConfig};
+use aqm::{FlowId, LinkInfo, Params, Rate, Rng, Time, Why};
 
 use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 use crate::lengths::Lengths;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use headgate_core::disciplines::{FqCodel, FqCodelConfig};
-use headgate_core::{FlowId, LinkInfo, Params, Rate, Rng, Why};
+use aqm::disciplines::{FqCodel, FqCodelConfig};
+use aqm::{FlowId, LinkInfo, Params, Rate, Rng, Why};
 
 use super::codel::{PlainCodelLoop, nanos, seen as seen_loop};
 use super::flow_scheduler::{One, PlainFlowScheduler, seen};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use headgate_core::disciplines::{FqPie, FqPieConfig};
-use headgate_core::{FlowId, LinkInfo, Params, Rate, Rng, Why};
+use aqm::disciplines::{FqPie, FqPieConfig};
+use aqm::{FlowId, LinkInfo, Params, Rate, Rng, Why};
 
 use super::codel::nanos;
 use super::flow_scheduler::{PlainFlowScheduler, seen};

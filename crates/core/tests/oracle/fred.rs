@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use headgate_core::disciplines::{Fred, FredConfig};
-use headgate_core::{Discipline, FlowId, LinkInfo, Params, Rate, Rng, Time, Why};
+use aqm::disciplines::{Fred, FredConfig};
+use aqm::{Discipline, FlowId, LinkInfo, Params, Rate, Rng, Time, Why};
 
 use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use headgate_core::{Cx, Discipline, Ecn, FlowId, Packet, Rng, Sink, Span, Time, Why};
+use aqm::{Cx, Discipline, Ecn, FlowId, Packet, Rng, Sink, Span, Time, Why};
 
 /// A decision. The number is the packet's index among the arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -207,7 +207,7 @@ pub fn agree_within<D: Discipline<usize>, O: Oracle>(
             let (at, packet) = arrival.take().expect("an arrival is due");
             now = at;
             let Arrival { number, flow, bytes, class, ecn } = packet;
-            let class = headgate_core::ClassId(class);
+            let class = aqm::ClassId(class);
             let given = Packet { arrived: now, class, ecn, ..Packet::new(FlowId(flow), bytes, number) };
             discipline.enqueue(given, &mut Cx::new(now, &mut ours, &mut decided));
             expected = oracle.arrive(packet, now.as_secs_f64(), &mut theirs);

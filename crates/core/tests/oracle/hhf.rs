@@ -4,8 +4,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use headgate_core::disciplines::{HEAVY, Hhf, HhfConfig, LIGHT};
-use headgate_core::{FlowId, LinkInfo, Params, Rate, Rng, Time, Why};
+use aqm::disciplines::{HEAVY, Hhf, HhfConfig, LIGHT};
+use aqm::{FlowId, LinkInfo, Params, Rate, Rng, Time, Why};
 
 use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 

@@ -3,8 +3,8 @@
 
 use std::collections::VecDeque;
 
-use headgate_core::disciplines::{Pie, PieConfig};
-use headgate_core::{Discipline, LinkInfo, Params, Rate, Rng, Time, Why};
+use aqm::disciplines::{Pie, PieConfig};
+use aqm::{Discipline, LinkInfo, Params, Rate, Rng, Time, Why};
 
 use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 
@@ -220,7 +220,7 @@ impl PlainController for PlainPieController {
 }
 
 /// The state of the discipline under test.
-pub fn seen(state: &headgate_core::parts::PieController) -> NamedState {
+pub fn seen(state: &aqm::parts::PieController) -> NamedState {
     vec![
         entry("probability", state.probability),
         entry("delay", state.delay),

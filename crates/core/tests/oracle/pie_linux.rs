@@ -7,8 +7,8 @@
 use std::cell::RefCell;
 use std::collections::VecDeque;
 
-use headgate_core::Rng;
-use headgate_core::disciplines::Pie;
+use aqm::Rng;
+use aqm::disciplines::Pie;
 
 use super::codel::nanos;
 use super::pie::{Plain, PlainController, discipline, look};

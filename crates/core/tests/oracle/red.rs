@@ -3,8 +3,8 @@
 
 use std::collections::VecDeque;
 
-use headgate_core::disciplines::{Red, RedConfig};
-use headgate_core::{Discipline, Ecn, FlowId, LinkInfo, Packet, Params, Port, Rate, Rng, Span, Time, Why};
+use aqm::disciplines::{Red, RedConfig};
+use aqm::{Discipline, Ecn, FlowId, LinkInfo, Packet, Params, Port, Rate, Rng, Span, Time, Why};
 
 use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 

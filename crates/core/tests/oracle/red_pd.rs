@@ -9,7 +9,7 @@ mod tests;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use headgate_core::{Rng, Why};
+use aqm::{Rng, Why};
 
 use crate::harness::{Arrival, Decision, NamedState, Oracle, entry};
 use numbers::{Dynamic, RedPdNumbers};

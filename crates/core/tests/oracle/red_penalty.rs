@@ -5,9 +5,9 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
-use headgate_core::disciplines::{RedPenalty, RedPenaltyConfig};
-use headgate_core::parts::FailedTest;
-use headgate_core::{Discipline, FlowId, LinkInfo, Params, Rate, Rng, Time, Why};
+use aqm::disciplines::{RedPenalty, RedPenaltyConfig};
+use aqm::parts::FailedTest;
+use aqm::{Discipline, FlowId, LinkInfo, Params, Rate, Rng, Time, Why};
 
 use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 use crate::red::{Figure2, PLAIN, Set};

@@ -1,8 +1,8 @@
 //! Self-adjustable CHOKe as docs/disciplines/sac.md describes it. Only the abstract of Jiang, Hamdi, Liu, ISCC 2003, is
 //! available. The oracle of CHOKe does the rest.
 
-use headgate_core::disciplines::{Sac, SacConfig};
-use headgate_core::{Discipline, LinkInfo, Params, Rate, Rng, Time};
+use aqm::disciplines::{Sac, SacConfig};
+use aqm::{Discipline, LinkInfo, Params, Rate, Rng, Time};
 
 use crate::choke::Figure1;
 use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};

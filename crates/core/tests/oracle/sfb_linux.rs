@@ -9,9 +9,9 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-use headgate_core::disciplines::{Sfb, SfbConfig};
-use headgate_core::parts::{Limiter, keyed};
-use headgate_core::{FlowId, LinkInfo, Params, Rate, Rng, Time, Why};
+use aqm::disciplines::{Sfb, SfbConfig};
+use aqm::parts::{Limiter, keyed};
+use aqm::{FlowId, LinkInfo, Params, Rate, Rng, Time, Why};
 
 use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 
@@ -259,8 +259,8 @@ fn a_flow_that_shares_bins_with_a_flood_passes_while_it_has_one_bin_below_its_ma
         let config = [("preset", "linux"), ("overfull", overfull), ("d1", "0")];
         let link = LinkInfo::new(Rate::from_bits(10_000_000), 1000, KEY);
         let sfb: Sfb<()> = Sfb::new(SfbConfig::from_settings(&config).unwrap(), &link).unwrap();
-        let mut port = headgate_core::Port::new(sfb, Rng::new(1));
-        let mut send = |flow| port.enqueue(headgate_core::Packet::new(FlowId(flow), 1000, ()), Time::ZERO, &mut ());
+        let mut port = aqm::Port::new(sfb, Rng::new(1));
+        let mut send = |flow| port.enqueue(aqm::Packet::new(FlowId(flow), 1000, ()), Time::ZERO, &mut ());
         (0..100).for_each(|_| send(0));
         (1..201).for_each(&mut send);
         port.totals().counts().drops(Why::FlowLimit)

@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
-use headgate_core::disciplines::{Sfq, SfqConfig};
-use headgate_core::parts::keyed;
-use headgate_core::{Cx, Discipline, FlowId, LinkInfo, Packet, Params, Rate, Rng, Sink, Time, Why};
+use aqm::disciplines::{Sfq, SfqConfig};
+use aqm::parts::keyed;
+use aqm::{Cx, Discipline, FlowId, LinkInfo, Packet, Params, Rate, Rng, Sink, Time, Why};
 
 use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 use crate::lengths::Lengths;

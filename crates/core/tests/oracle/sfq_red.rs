@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
-use headgate_core::disciplines::{SfqRed, SfqRedConfig};
-use headgate_core::parts::keyed;
-use headgate_core::{FlowId, LinkInfo, Params, Rate, Rng, Time, Why};
+use aqm::disciplines::{SfqRed, SfqRedConfig};
+use aqm::parts::keyed;
+use aqm::{FlowId, LinkInfo, Params, Rate, Rng, Time, Why};
 
 use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 use crate::red::{Figure2, PLAIN, Set};

@@ -4,9 +4,9 @@
 
 use std::collections::VecDeque;
 
-use headgate_core::disciplines::{Sfred, SfredConfig};
-use headgate_core::parts::keyed;
-use headgate_core::{FlowId, LinkInfo, Params, Rate, Rng, Time, Why};
+use aqm::disciplines::{Sfred, SfredConfig};
+use aqm::parts::keyed;
+use aqm::{FlowId, LinkInfo, Params, Rate, Rng, Time, Why};
 
 use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 

@@ -3,8 +3,8 @@
 
 use std::collections::VecDeque;
 
-use headgate_core::disciplines::Faba;
-use headgate_core::{Discipline, Rng, Why};
+use aqm::disciplines::Faba;
+use aqm::{Discipline, Rng, Why};
 
 use crate::harness::{Arrival, Decision};
 

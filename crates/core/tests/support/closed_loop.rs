@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use headgate_core::{Ecn, FlowId, LinkInfo, Packet, Port, Rate, Rng, Sink, Span, Time, Totals, registry};
+use aqm::{Ecn, FlowId, LinkInfo, Packet, Port, Rate, Rng, Sink, Span, Time, Totals, registry};
 
 /// Bytes of each AIMD sender's packets.
 const BYTES: u32 = 1500;
@@ -114,10 +114,10 @@ struct LoopFlow {
 struct LostPackets(Vec<(usize, Time)>);
 
 impl Sink<Time> for LostPackets {
-    fn dropped(&mut self, packet: Packet<Time>, _: headgate_core::Why, _: Time) {
+    fn dropped(&mut self, packet: Packet<Time>, _: aqm::Why, _: Time) {
         self.0.push((packet.flow.0 as usize, packet.handle));
     }
-    fn marked(&mut self, _: &Packet<Time>, _: headgate_core::Why, _: Time) {}
+    fn marked(&mut self, _: &Packet<Time>, _: aqm::Why, _: Time) {}
 }
 
 struct ClosedLoop {

@@ -3,7 +3,7 @@
 
 #![allow(dead_code, reason = "each test uses what it needs")]
 
-use headgate_core::{
+use aqm::{
     Class, ClassId, Counts, Discipline, FlowId, LinkInfo, Packet, Port, Rate, Rng, Sink, Span, Time, Why, registry,
 };
 

@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use headgate_core::{Counts, Discipline, FlowId, Ledger, Packet, Port, Rate, Rng, Span, Time, Why};
+use aqm::{Counts, Discipline, FlowId, Ledger, Packet, Port, Rate, Rng, Span, Time, Why};
 
 /// A flow's pattern of packets of 1000 bytes. Rates are in packets a second, times in seconds.
 #[derive(Clone, Copy, Debug)]

@@ -5,7 +5,7 @@ use std::os::fd::BorrowedFd;
 use std::sync::atomic::Ordering;
 use std::thread;
 
-use headgate_core::{Ecn, Span, Time};
+use aqm::{Ecn, Span, Time};
 use headgate_live::clock::Monotonic;
 use headgate_live::io::{LinkEnd, PacketSocket, ReceiveResult, SendMethod};
 use headgate_live::pacing::{Clock, PacedClock};

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
-use headgate_core::{Ecn, Span, Time};
+use aqm::{Ecn, Span, Time};
 use headgate_live::clock::{Monotonic, thread_cpu};
 use headgate_live::io::{BATCH, LinkEnd, PacketSocket, ReceiveResult, SendMethod, Tun};
 use headgate_live::pacing::Clock;

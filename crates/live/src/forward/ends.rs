@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::io;
 
-use headgate_core::parts::Histogram;
-use headgate_core::{Packet, Span, Time};
+use aqm::parts::Histogram;
+use aqm::{Packet, Span, Time};
 
 use crate::io::anomalies::FrameAnomaly;
 use crate::io::frame::{ParsedFrame, Parser};

@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::BorrowedFd;
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 use headgate_scenario::Direction;
 
 use super::lane::Lane;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 use headgate_scenario::Direction::{Forward, Reverse};
 
 use super::fabric::{Fabric, Lanes};

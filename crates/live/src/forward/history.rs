@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use headgate_core::parts::FlowTable;
-use headgate_core::{FlowId, Span, Time};
+use aqm::parts::FlowTable;
+use aqm::{FlowId, Span, Time};
 
 use super::verdict::{FlowCounts, FlowInterval};
 

@@ -6,7 +6,7 @@
 use std::io;
 use std::mem;
 
-use headgate_core::{Discipline, Ecn, Packet, Span, Time};
+use aqm::{Discipline, Ecn, Packet, Span, Time};
 use headgate_link::QueueHandover;
 
 use super::ends::{LaneEntry, LaneExit};

@@ -1,7 +1,7 @@
 //! Counts of a lane: totals by reason, and counts per flow in a bounded table.
 
-use headgate_core::parts::FlowTable;
-use headgate_core::{Backlog, FlowId, Ledger, Packet, Span, Time, Totals, Why};
+use aqm::parts::FlowTable;
+use aqm::{Backlog, FlowId, Ledger, Packet, Span, Time, Totals, Why};
 use headgate_link::Meter;
 use headgate_measure::Occupancy;
 use headgate_scenario::Header;

@@ -14,7 +14,7 @@ use std::os::fd::BorrowedFd;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::thread::set_current_timer_slack;
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 
 use crate::io::clock::{Monotonic, thread_cpu, timespec};
 

@@ -1,6 +1,6 @@
 //! The link queue for real packets: frames in a pool, by the loop's clock.
 
-use headgate_core::{Discipline, Ecn, Packet, Sink, Span, Time, Why};
+use aqm::{Discipline, Ecn, Packet, Sink, Span, Time, Why};
 use headgate_link::{Carrier, LinkQueue, Medium, Meter, NextHop, Transit};
 
 use super::ledger::LaneLedger;

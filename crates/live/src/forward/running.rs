@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::thread::JoinHandle;
 
-use headgate_core::Time;
+use aqm::Time;
 
 use super::fabric::{Fabric, Lanes};
 use super::forwarder::{ChangeSender, Forwarder};

@@ -3,8 +3,8 @@
 use std::io;
 use std::ops::RangeInclusive;
 
-use headgate_core::registry::{self, DisciplineVisitor};
-use headgate_core::{BuildError, Class, Discipline, Limit, LinkInfo, Port, Qdisc, Rate, Rng, Span, Time};
+use aqm::registry::{self, DisciplineVisitor};
+use aqm::{BuildError, Class, Discipline, Limit, LinkInfo, Port, Qdisc, Rate, Rng, Span, Time};
 use headgate_link::{Medium, Meter};
 use headgate_scenario::{Classifier, DirectionSettings, FlowKey, Hop, Scenario, TrafficClass};
 

@@ -16,8 +16,8 @@
 
 use std::fmt;
 
-use headgate_core::Span;
-use headgate_core::parts::tcp_rate;
+use aqm::Span;
+use aqm::parts::tcp_rate;
 
 use crate::counts::counts;
 

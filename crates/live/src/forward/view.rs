@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use headgate_core::parts::Histogram;
-use headgate_core::{Backlog, Counts, Span, Time, Totals};
+use aqm::parts::Histogram;
+use aqm::{Backlog, Counts, Span, Time, Totals};
 use headgate_measure::Occupancy;
 
 use super::ledger::FlowView;

@@ -4,7 +4,7 @@ mod guard;
 
 use std::io;
 
-use headgate_core::nearest;
+use aqm::nearest;
 
 use self::guard::Guard;
 use crate::forward::forwarder::Forwarder;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 
 /// The monotonic clock (`CLOCK_MONOTONIC`), with zero at its creation. Copies share the zero.
 #[derive(Clone, Copy, Debug)]

@@ -7,12 +7,12 @@
 
 use std::net::IpAddr;
 
+use aqm::parts::keyed;
+use aqm::{ClassId, Ecn, FlowId};
 use etherparse::{
     EtherType, Ethernet2HeaderSlice, IpAuthHeaderSlice, IpNumber, Ipv4HeaderSlice, Ipv6FragmentHeaderSlice,
     Ipv6HeaderSlice, Ipv6RawExtHeaderSlice, SingleVlanSlice, checksum::Sum16BitWords, err,
 };
-use headgate_core::parts::keyed;
-use headgate_core::{ClassId, Ecn, FlowId};
 use headgate_scenario::{Classifier, FlowKey, Header};
 
 use crate::io::anomalies::{AnomalyCounts, FrameAnomaly};

@@ -6,8 +6,8 @@
 
 use std::net::Ipv6Addr;
 
+use aqm::{ClassId, FlowId};
 use etherparse::IpNumber;
-use headgate_core::{ClassId, FlowId};
 
 /// Rows: 2 KB for IPv4 and 4 KB for IPv6, which fit in a first-level cache.
 const ROWS: usize = 64;
@@ -75,7 +75,7 @@ fn other_fields(protocol: IpNumber, tos: u8, (from, to): (u16, u16)) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use headgate_core::Rng;
+    use aqm::Rng;
 
     #[test]
     fn every_header_has_the_flow_and_class_found_for_it() {

@@ -2,7 +2,7 @@
 
 use crate::io::frame::IpPosition;
 
-/// A slot that holds a frame: the handle of a [`Packet`](headgate_core::Packet) on real links.
+/// A slot that holds a frame: the handle of a [`Packet`](aqm::Packet) on real links.
 ///
 /// It is not `Copy`, so a slot is returned once: when its packet is dropped, or after it was sent.
 #[derive(Debug, PartialEq, Eq)]

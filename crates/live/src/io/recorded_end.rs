@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use headgate_core::{Time, Why};
+use aqm::{Time, Why};
 
 use super::end::{KernelCounts, LinkEnd, ReceiveResult};
 use crate::io::clock::Monotonic;

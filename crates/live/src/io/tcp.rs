@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::AsFd;
 
-use headgate_core::{Rate, Span};
+use aqm::{Rate, Span};
 
 use super::sys;
 

@@ -5,8 +5,8 @@ use std::net::{SocketAddr, UdpSocket};
 use std::thread;
 use std::time::Duration;
 
-use headgate_core::parts::Histogram;
-use headgate_core::{Rate, Span, Time};
+use aqm::parts::Histogram;
+use aqm::{Rate, Span, Time};
 
 use crate::forward::pacing::{Clock, PacedClock};
 use crate::forward::view::View;

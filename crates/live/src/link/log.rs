@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use headgate_core::Span;
+use aqm::Span;
 use headgate_measure::IntervalRow;
 use headgate_measure::pcapng::Blocks;
 

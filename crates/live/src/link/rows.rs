@@ -1,6 +1,6 @@
 //! Rows of the `intervals` table of a real link, from successive views.
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 use headgate_measure::{IntervalQuantity, IntervalRow, OverTimeMetric, queue_rows};
 
 use crate::forward::view::{LaneView, View};

@@ -1,6 +1,6 @@
 //! Deliveries to receivers, over time.
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 
 /// Useful bytes delivered to a flow's receiver within a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The flows of a scenario, with the random streams of the simulator.
 
-use headgate_core::{Rng, Span, Time};
+use aqm::{Rng, Span, Time};
 use headgate_scenario::{Direction, Hop, Scenario, Starts, flow_stream, source_stream};
 use headgate_traffic::{Application, FlowSource};
 

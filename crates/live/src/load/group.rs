@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use headgate_core::{Ecn, Span};
+use aqm::{Ecn, Span};
 use headgate_scenario::{Cc, Recovery, Scenario, TcpGroup, UdpGroup};
 
 use super::{ports, traces};

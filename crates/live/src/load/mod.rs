@@ -23,7 +23,7 @@ use std::io;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 use headgate_measure::TraceRow;
 use headgate_scenario::{Direction, Scenario};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};

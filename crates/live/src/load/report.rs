@@ -1,7 +1,7 @@
 //! The report of a load.
 
-use headgate_core::parts::Histogram;
-use headgate_core::{Span, Time};
+use aqm::parts::Histogram;
+use aqm::{Span, Time};
 use headgate_measure::{TraceRow, TransferRow};
 
 use super::deliveries::Delivery;

@@ -6,8 +6,8 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use headgate_core::parts::Histogram;
-use headgate_core::{Span, Time};
+use aqm::parts::Histogram;
+use aqm::{Span, Time};
 use rustix::thread::set_current_timer_slack;
 
 use super::flows::{FlowTraffic, LiveFlow};

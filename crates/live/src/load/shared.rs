@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 use headgate_measure::TransferRow;
 
 use super::traces::TraceCollector;

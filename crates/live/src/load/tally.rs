@@ -1,6 +1,6 @@
 //! Sums the kernel's counts over a flow's successive connections, from the end of the warm-up.
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 
 use crate::counts::counts;
 use crate::io::tcp::TcpInfo;

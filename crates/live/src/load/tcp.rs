@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::time::Duration;
 
-use headgate_core::{Rate, Span, Time};
+use aqm::{Rate, Span, Time};
 use headgate_measure::{SenderState, TransferRow};
 use headgate_traffic::{Application, WriteAmount};
 use rustix::net::{RecvFlags, recv};

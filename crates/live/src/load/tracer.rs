@@ -1,6 +1,6 @@
 //! Traces of chosen senders: periodic samples of the kernel's state, with a row for each change.
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 use headgate_measure::Traces;
 use headgate_scenario::Scenario;
 

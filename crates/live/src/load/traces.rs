@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 use headgate_measure::TraceRow;
 use headgate_scenario::Scenario;
 

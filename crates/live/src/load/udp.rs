@@ -3,7 +3,7 @@
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
 
-use headgate_core::{Rng, Time};
+use aqm::{Rng, Time};
 use headgate_traffic::{FlowSource, WriteAmount, WriteStart};
 use socket2::SockRef;
 

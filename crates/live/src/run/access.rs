@@ -1,8 +1,8 @@
 //! The access links of the flows, before and behind the network. The loop emulates them as delays. This module also
 //! assigns each frame to its flow.
 
-use headgate_core::parts::Histogram;
-use headgate_core::{Packet, Span, Time};
+use aqm::parts::Histogram;
+use aqm::{Packet, Span, Time};
 use headgate_link::{DrawnDelays, Wire, WireProperties, drawn_delays};
 use headgate_measure::{HasFlow, one_way_delays};
 use headgate_scenario::{Direction, Hop, Scenario};

@@ -1,6 +1,6 @@
 //! Assembles a run's tables from the loop's records at the links and the reports of the flows' ends.
 
-use headgate_core::{Time, Why};
+use aqm::{Time, Why};
 use headgate_measure::{
     Balance, IntervalRow, LinkRow, OneWayDelays, Outcome, ReceiverMetrics, SampledCounters, TransportCounts, flow_rows,
     group_rows, one_way_delays, record_run_totals,

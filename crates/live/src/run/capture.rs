@@ -1,6 +1,6 @@
 //! Captures the packets at both ends of a run's link, in the run's time.
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 use headgate_measure::RunObserver;
 use headgate_measure::pcapng::Blocks;
 use headgate_scenario::Scenario;

@@ -3,8 +3,8 @@
 //! A run is faithful if packets leave the link on time, no packet is lost outside the link, and the loop does not
 //! stall. The kernel's counts at both hosts and the counts of the loop must add up ([`LinkFidelity::balance`]).
 
-use headgate_core::parts::Histogram;
-use headgate_core::{Span, Time};
+use aqm::parts::Histogram;
+use aqm::{Span, Time};
 use headgate_measure::Balance;
 
 use crate::counts::counts;

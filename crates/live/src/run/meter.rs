@@ -6,8 +6,8 @@
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
-use headgate_core::parts::Histogram;
-use headgate_core::{Backlog, Discipline, FlowId, Ledger, Packet, Span, Time, Why};
+use aqm::parts::Histogram;
+use aqm::{Backlog, Discipline, FlowId, Ledger, Packet, Span, Time, Why};
 use headgate_link::Meter;
 use headgate_measure::{EventBatch, HasFlow, IntervalRow, LinkLedger, LinkRow};
 use headgate_scenario::{Hop, Identity, Scenario};

@@ -20,7 +20,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-use headgate_core::{Qdisc, Span, Time};
+use aqm::{Qdisc, Span, Time};
 use headgate_measure::{Outcome, RunObserver, TraceRow};
 use headgate_scenario::Scenario;
 

@@ -8,7 +8,7 @@ use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
-use headgate_core::{Packet, Qdisc, Rng, Span, Time};
+use aqm::{Packet, Qdisc, Rng, Span, Time};
 use headgate_link::WakeTimes;
 use headgate_scenario::{Direction, Paths, Scenario};
 

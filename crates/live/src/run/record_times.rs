@@ -1,6 +1,6 @@
 //! The times at which a run starts, ends and takes records.
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 use headgate_scenario::Scenario;
 
 use crate::io::clock::StartTime;

@@ -5,8 +5,8 @@ use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-use headgate_core::parts::Histogram;
-use headgate_core::{Span, Time};
+use aqm::parts::Histogram;
+use aqm::{Span, Time};
 use headgate_measure::{EventBatch, RunObserver};
 use headgate_scenario::Scenario;
 

@@ -1,6 +1,6 @@
 //! Slots for the frames of a network.
 
-use headgate_core::Limit;
+use aqm::Limit;
 use headgate_scenario::{Hop, Scenario, UdpGroup};
 
 use crate::forward::settings::LaneSettings;

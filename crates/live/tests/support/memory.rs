@@ -7,7 +7,7 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use std::rc::Rc;
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 
 use headgate_live::io::{BATCH, LinkEnd, ReceiveResult};
 use headgate_live::pacing::Clock;

@@ -5,8 +5,8 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use std::rc::Rc;
 
+use aqm::{Ecn, Limit, Qdisc, Rate, Span, Time};
 use etherparse::{IpNumber, Ipv4Header};
-use headgate_core::{Ecn, Limit, Qdisc, Rate, Span, Time};
 use headgate_live::pacing::Clock;
 use headgate_live::{Lane, LaneSettings, Layer, Pool};
 use headgate_scenario::{DirectionSettings, FlowKey, Impairments, RateVariation};

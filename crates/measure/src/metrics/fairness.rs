@@ -15,8 +15,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use headgate_core::parts::Histogram;
-use headgate_core::{Span, Time};
+use aqm::parts::Histogram;
+use aqm::{Span, Time};
 
 use crate::table::{Column, FieldColumns, Unit, quantiles, rows};
 

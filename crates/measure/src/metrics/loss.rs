@@ -7,8 +7,8 @@
 //!   estimate in the middle (CHOKe).
 //! - Lost by the medium: the number of packets that the flow has sent. This is exact if the flow has no drops.
 
-use headgate_core::Time;
-use headgate_core::parts::Histogram;
+use aqm::Time;
+use aqm::parts::Histogram;
 
 /// Loss distributions of one group.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn independent_losses_have_geometric_runs() {
         let (p, packets) = (0.2, 200_000);
-        let mut rng = headgate_core::Rng::named(1, "losses");
+        let mut rng = aqm::Rng::named(1, "losses");
         let fates: String = (0..packets).map(|_| if rng.chance(p) { 'x' } else { '.' }).collect();
         let pattern = on_arrival(&fates);
         // A geometric variable of mean m has variance m (m - 1): five standard errors of the mean.

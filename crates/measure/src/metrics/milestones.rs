@@ -7,7 +7,7 @@
 //! Disciplines do not report identification. The drop reasons `unresponsive`, `prefilter` and `heavy_hitter` apply only
 //! to identified flows, so the first drop for such a reason marks the moment.
 
-use headgate_core::{Span, Time, Why};
+use aqm::{Span, Time, Why};
 
 use super::response::{ResponseMeter, ResponseTimes, WatchedFlow};
 use crate::table::{RowColumns, Unit, rows};

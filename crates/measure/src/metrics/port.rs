@@ -1,7 +1,7 @@
 //! Metrics of one port beyond counts: queueing delay by group, loss patterns, loss synchronization.
 
-use headgate_core::parts::Histogram;
-use headgate_core::{Span, Time};
+use aqm::parts::Histogram;
+use aqm::{Span, Time};
 
 use crate::table::{Column, FieldColumns, NoColumns, RowColumns, Unit, quantiles, rows};
 

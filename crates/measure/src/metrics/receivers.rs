@@ -1,7 +1,7 @@
 //! Measurements at the receivers: one-way delays, Jain's fairness index and the flows' milestones.
 
-use headgate_core::parts::Histogram;
-use headgate_core::{Span, Time, Why};
+use aqm::parts::Histogram;
+use aqm::{Span, Time, Why};
 use headgate_scenario::Scenario;
 
 use super::fairness::{FairnessMeter, FairnessRow, GroupFairShare};

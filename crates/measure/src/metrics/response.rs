@@ -12,7 +12,7 @@
 
 use std::sync::Arc;
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 use headgate_scenario::GroupSource;
 
 use crate::table::{Unit, rows};

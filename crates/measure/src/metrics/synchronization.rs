@@ -9,7 +9,7 @@
 //! Both are 1 if all flows always lose together. An event with drops of m of N flows adds m / N to the global sum and m
 //! (m - 1) / (N - 1) to the pairwise sum, so pairs need no memory.
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 
 use crate::table::{NamedColumn, Unit, rows};
 
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn flows_that_lose_independently_have_the_indices_of_chance() {
         let (flows, p, rounds) = (10, 0.3, 20_000);
-        let mut rng = headgate_core::Rng::named(1, "synchrony");
+        let mut rng = aqm::Rng::named(1, "synchrony");
         let losing: Vec<Vec<usize>> = (0..rounds).map(|_| (0..flows).filter(|_| rng.chance(p)).collect()).collect();
         let losing: Vec<&[usize]> = losing.iter().filter(|some| !some.is_empty()).map(Vec::as_slice).collect();
         let found = events(flows, &losing);

@@ -1,6 +1,6 @@
 //! The keys at the top of a file, and the sections that are not links or flows.
 
-use headgate_core::{Qdisc, Span};
+use aqm::{Qdisc, Span};
 use ipnet::IpNet;
 use toml::Spanned;
 

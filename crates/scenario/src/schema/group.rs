@@ -1,6 +1,6 @@
 //! The keys that groups of TCP and of UDP flows share.
 
-use headgate_core::{Rate, Span};
+use aqm::{Rate, Span};
 use headgate_traffic::Traffic;
 use toml::Spanned;
 

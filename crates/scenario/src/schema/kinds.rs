@@ -2,8 +2,8 @@
 
 use std::fmt::{self, Debug, Display};
 
-use headgate_core::params::{Bytes, ParameterValue};
-use headgate_core::{Limit, Qdisc, Rate, Span, nearest};
+use aqm::params::{Bytes, ParameterValue};
+use aqm::{Limit, Qdisc, Rate, Span, nearest};
 use headgate_traffic::Traffic;
 use toml::Spanned;
 use toml::de::{DeInteger, DeValue};

@@ -1,6 +1,6 @@
 //! `[link]` and `[[link]]`: links, both ways.
 
-use headgate_core::{Limit, Qdisc, Rate, Span};
+use aqm::{Limit, Qdisc, Rate, Span};
 use toml::Spanned;
 use toml::de::DeValue;
 

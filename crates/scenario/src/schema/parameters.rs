@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use headgate_core::params::ParameterValue;
-use headgate_core::{Qdisc, registry};
+use aqm::params::ParameterValue;
+use aqm::{Qdisc, registry};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 

@@ -1,6 +1,6 @@
 //! `[[tcp]]`: TCP flows. A key added here is read, checked, written and documented; its value is in [`TcpSettings`].
 
-use headgate_core::{Limit, Span};
+use aqm::{Limit, Span};
 
 use super::declare::table;
 use super::{RawEndpoints, RawGroup, RawHeaders, Size};

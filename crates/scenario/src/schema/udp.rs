@@ -1,6 +1,6 @@
 //! `[[udp]]`: datagrams, with congestion control or without.
 
-use headgate_core::Rate;
+use aqm::Rate;
 
 use super::declare::table;
 use super::{RawEndpoints, RawGroup, RawHeaders, Size};

@@ -1,6 +1,6 @@
 //! Quantities as a file writes them: a number with its unit. Other spellings are refused with the right one.
 
-use headgate_core::params::ParameterValue;
+use aqm::params::ParameterValue;
 
 /// Units, each with the spellings that other tools and people use for it, in small letters.
 const SPELLINGS: [(&str, &[&str]); 16] = [

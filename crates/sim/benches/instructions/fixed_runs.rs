@@ -3,7 +3,7 @@
 use std::alloc::System;
 use std::fmt;
 
-use headgate_core::Time;
+use aqm::Time;
 use headgate_measure::{EventBatch, RunObserver};
 use headgate_scenario::{Changes, Scenario};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};

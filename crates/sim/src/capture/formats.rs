@@ -1,6 +1,6 @@
 //! The wire formats of all flows.
 
-use headgate_core::Ecn;
+use aqm::Ecn;
 use headgate_scenario::{Header, Scenario};
 
 use super::frame::Frame;

@@ -4,9 +4,9 @@
 
 use std::net::IpAddr;
 
+use aqm::Ecn;
 use etherparse::checksum::Sum16BitWords;
 use etherparse::{IpDscp, IpEcn, IpNumber, Ipv4Header, Ipv6Header, TcpHeader, UdpHeader};
-use headgate_core::Ecn;
 use headgate_scenario::Header;
 
 /// The longest headers: IPv6, and TCP with all its options.

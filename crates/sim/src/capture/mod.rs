@@ -14,7 +14,7 @@ mod tcp_format;
 #[cfg(test)]
 mod tests;
 
-use headgate_core::{Time, Why};
+use aqm::{Time, Why};
 use headgate_measure::pcapng::{Blocks, Captured, LinkType};
 use headgate_scenario::{Direction, Link, Scenario};
 

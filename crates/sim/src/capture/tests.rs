@@ -1,7 +1,7 @@
 //! Captures read back by independent parsers: `pcap-parser` reads the blocks, `etherparse` the headers.
 
+use aqm::{Ecn, FlowId, Packet, Time, Why};
 use etherparse::{NetHeaders, PacketHeaders, TcpOptionElement, TransportHeader};
-use headgate_core::{Ecn, FlowId, Packet, Time, Why};
 use headgate_scenario::{Changes, Scenario};
 use pcap_parser::pcapng::{Block as Parsed, parse_block_le};
 

@@ -7,7 +7,7 @@
 //!
 //! A flow waits for the event if its application or pacing may wake it in between.
 
-use headgate_core::Time;
+use aqm::Time;
 
 use super::Hosts;
 use crate::event::SimEvent;

@@ -1,6 +1,6 @@
 //! The ends of the warm-up and of the run.
 
-use headgate_core::Time;
+use aqm::Time;
 use headgate_scenario::Scenario;
 
 /// The moments at which senders that are ahead of time are counted.

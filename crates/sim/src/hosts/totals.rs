@@ -1,6 +1,6 @@
 //! Totals of the hosts at the end of a run.
 
-use headgate_core::Time;
+use aqm::Time;
 use headgate_measure::{TransferRow, TransportCounts};
 
 use super::Hosts;

@@ -3,7 +3,7 @@
 //! Without segmentation offload the quantum is one segment: each has its own departure time (draft-ietf-ccwg-bbr-06,
 //! section 5.6.2). Rates are in segments per second.
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 
 use super::cc::CongestionWindow;
 

@@ -11,7 +11,7 @@
 //! Each acknowledgement sent counts, also one that would not have been delayed (`tcp_dec_quickack_mode`). Linux compares a
 //! pause with the receiver's own timeout; receivers here have none, and compare it with `min_rto`.
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 
 /// How many acknowledgements leave at once.
 #[derive(Clone, Copy, Debug, Default)]

@@ -18,7 +18,7 @@
 //! | RACK.reo_wnd_mult, RACK.reo_wnd_persist | `multiplier`, `persist` |
 //! | RACK_update_reo_wnd, RACK_detect_loss | [`reordering_window`](Rack::reordering_window), [`detect`](Rack::detect) |
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 
 use super::scoreboard::DUP_THRESH;
 use super::transmissions::{LossDecision, Transmission, Transmissions};

@@ -10,7 +10,7 @@
 //!
 //! Amounts are segments instead of bytes.
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 
 use super::cc::LostSegment;
 use super::transmissions::{Transmission, Transmissions};

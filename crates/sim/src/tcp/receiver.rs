@@ -1,6 +1,6 @@
 //! The receiving side: cumulative and selective acknowledgements, delayed ACKs, ECN echo.
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 
 use super::TcpSettings;
 use super::accecn;
@@ -240,7 +240,7 @@ impl TcpReceiver {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use headgate_core::Span;
+    use aqm::Span;
     use proptest::prelude::*;
 
     fn config(delayed_ack: Option<Span>) -> TcpSettings {

@@ -2,7 +2,7 @@
 //!
 //! RTTVAR is RFC 6298's, or with `rttvar_by_round` that of Linux ([`RttDeviation`]).
 
-use headgate_core::Span;
+use aqm::Span;
 
 use super::TcpSettings;
 

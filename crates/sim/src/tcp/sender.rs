@@ -31,7 +31,7 @@ mod supply;
 mod undo;
 mod window_use;
 
-use headgate_core::{Rng, Span, Time};
+use aqm::{Rng, Span, Time};
 use headgate_scenario::Recovery;
 
 use super::TcpSettings;

@@ -7,7 +7,7 @@
 //! If the probe itself repaired the loss, the acknowledgement shows no loss at all. [`Tlp::on_ack`] detects this case,
 //! and the window is reduced as for any loss (section 7.4).
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 
 use crate::segment::SackBlock;
 

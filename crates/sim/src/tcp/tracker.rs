@@ -1,7 +1,7 @@
 //! The per-segment state of a SACK sender: send times, and the algorithms that use them (RACK, TLP, PRR, rate
 //! samples).
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 
 use super::prr::Prr;
 use super::rack::Rack;

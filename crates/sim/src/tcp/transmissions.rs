@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use headgate_core::Time;
+use aqm::Time;
 
 use super::rate_sample::DeliveryState;
 
@@ -217,7 +217,7 @@ pub enum LossDecision {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use headgate_core::Span;
+    use aqm::Span;
     use proptest::prelude::*;
 
     fn at(n: u64) -> Time {

@@ -1,7 +1,7 @@
 //! Detects data-limited intervals: the sender sent less than it was allowed to between two reports (RFC 5348, section
 //! 8.2.1). The receive rate of such an interval says nothing about the path.
 
-use headgate_core::Time;
+use aqm::Time;
 
 /// Remembers two moments at which the sender was not data-limited. If any such moment lies in the interval that the
 /// next report covers, one of the two does.

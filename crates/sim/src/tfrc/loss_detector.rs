@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 
 /// A packet is lost once this many with higher numbers have arrived (section 5.1).
 const NDUPACK: u8 = 3;

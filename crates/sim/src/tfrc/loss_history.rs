@@ -3,7 +3,7 @@
 //! Losses within one round-trip time form one loss event. The packets between the first losses of two events form a
 //! loss interval. `p` is the inverse of the weighted mean of the last eight intervals; recent intervals weigh more.
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 
 /// Intervals in the mean (`n` of section 5.4).
 const INTERVALS: usize = 8;

@@ -1,6 +1,6 @@
 //! `X_recv_set`: the recently reported receive rates, which bound the sending rate (RFC 5348, section 4.3).
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 
 /// Receive rates in bytes per second with the times at which they were reported; never empty.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 //! A report leaves once a round trip, when the feedback timer expires. It leaves at once in three cases: the loss event
 //! rate rises, nothing arrived before the last expiry, or the sender does not yet know the round-trip time.
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 
 use super::loss_detector::LossDetector;
 use super::{LossHistory, TfrcSettings, loss_event_rate};

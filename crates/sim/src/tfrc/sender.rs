@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 use headgate_measure::SenderState;
 
 use super::data_limited::DataLimited;

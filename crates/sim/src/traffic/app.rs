@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use headgate_core::{Rng, Time};
+use aqm::{Rng, Time};
 use headgate_traffic::{Application, FlowSource, SourceWrite, WriteAmount};
 
 /// A write whose completion time is measured.

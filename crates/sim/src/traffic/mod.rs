@@ -10,7 +10,7 @@ pub use tcp::{TcpCounts, TcpFlow, TcpFlowSettings};
 pub use tfrc::TfrcFlows;
 pub use udp::{UdpFlow, UdpFlowSettings};
 
-use headgate_core::{ClassId, Ecn, FlowId, Packet, Span, Time};
+use aqm::{ClassId, Ecn, FlowId, Packet, Span, Time};
 use headgate_scenario::Hop;
 pub use headgate_scenario::{Starts, flow_stream, source_stream};
 

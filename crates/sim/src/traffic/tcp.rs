@@ -3,7 +3,7 @@
 //! Each method handles one event of a flow: it calls the sender or receiver, puts the resulting packets on a wire, and
 //! schedules the next timers.
 
-use headgate_core::{Ecn, Rng, Span, Time};
+use aqm::{Ecn, Rng, Span, Time};
 use headgate_link::{DrawnDelays, Wire, WireProperties};
 use headgate_measure::SenderState;
 use headgate_scenario::TcpGroup;

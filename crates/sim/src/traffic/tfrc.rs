@@ -1,6 +1,6 @@
 //! TFRC flows: sender, receiver, and the four access wires between them and the routers.
 
-use headgate_core::{Ecn, Rng, Span, Time};
+use aqm::{Ecn, Rng, Span, Time};
 use headgate_link::{DrawnDelays, Wire, WireProperties};
 use headgate_measure::SenderState;
 use headgate_scenario::UdpGroup;

@@ -1,6 +1,6 @@
 //! UDP flows without congestion control: datagrams leave as the source writes them.
 
-use headgate_core::{Ecn, Rng, Time};
+use aqm::{Ecn, Rng, Time};
 use headgate_link::{DrawnDelays, Wire, WireProperties};
 use headgate_scenario::UdpGroup;
 use headgate_traffic::{FlowSource, WriteAmount, WriteStart};

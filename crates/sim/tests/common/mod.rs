@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 use headgate_scenario::{Cc, Recovery};
 use headgate_sim::SackBlock;
 use headgate_sim::tcp::{Ack, OutgoingSegment, TcpReceiver, TcpSender, TcpSettings};

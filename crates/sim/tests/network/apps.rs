@@ -1,6 +1,6 @@
 //! Applications: files, transfers in series and bursts; when they begin and complete, and what their connections keep.
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 use headgate_measure::{Outcome, PacketEvent, TransferRow};
 
 use crate::{go, scenario, witness};

@@ -1,7 +1,7 @@
 //! Conservation of packets: counts, bytes and times agree.
 
-use headgate_core::registry::ENTRIES;
-use headgate_core::{Counts, Span, Why};
+use aqm::registry::ENTRIES;
+use aqm::{Counts, Span, Why};
 use headgate_measure::{Balance, EventRow, Outcome, PacketEvent};
 use headgate_scenario::Scenario;
 use proptest::prelude::*;

@@ -1,7 +1,7 @@
 //! Both versions of BBR over whole paths: 10 Mbit/s and a round trip of 41 ms, of which 1.3 ms are transmission. The BDP
 //! is 34 packets of 1500 bytes. "v1" is draft-cardwell-iccrg-bbr-congestion-control-00, "v3" draft-ietf-ccwg-bbr-06.
 
-use headgate_core::Time;
+use aqm::Time;
 use headgate_measure::{EventBatch, LinkRow, Outcome, RunObserver, TraceRow};
 use headgate_scenario::{Changes, Scenario};
 use headgate_sim::run;

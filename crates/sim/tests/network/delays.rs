@@ -1,6 +1,6 @@
 //! Delays of access links that each flow draws.
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 use headgate_measure::{EventRow, FlowRow, PacketEvent, fair_shares};
 use headgate_scenario::Scenario;
 

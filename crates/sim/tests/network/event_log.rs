@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use headgate_core::{Span, Time, Why};
+use aqm::{Span, Time, Why};
 use headgate_measure::SenderState;
 use headgate_measure::{EventBatch, EventRow, Outcome, PacketEvent, RunObserver, TraceRow};
 use headgate_scenario::{Changes, Scenario};

@@ -1,6 +1,6 @@
 //! Networks of several links: routes, counts along a route, and traffic in both directions.
 
-use headgate_core::Counts;
+use aqm::Counts;
 use headgate_measure::{LinkRow, Outcome};
 use headgate_scenario::{Changes, Scenario};
 

@@ -46,7 +46,7 @@ impl Witness {
 }
 
 impl RunObserver for Witness {
-    fn should_continue(&mut self, now: headgate_core::Time) -> bool {
+    fn should_continue(&mut self, now: aqm::Time) -> bool {
         self.calls.push(now.as_secs_f64());
         now.as_secs_f64() < self.stop_at
     }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use headgate_core::parts::Histogram;
-use headgate_core::{Span, Why};
+use aqm::parts::Histogram;
+use aqm::{Span, Why};
 use headgate_measure::{EventRow, Outcome, PacketEvent};
 
 use crate::{go, scenario, witness};

@@ -1,6 +1,6 @@
 //! Rates, delays, start and stop times along the path of a packet.
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 use headgate_measure::PacketEvent;
 use headgate_sim::{RunError, run};
 

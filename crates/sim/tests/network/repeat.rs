@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use headgate_core::registry::ENTRIES;
-use headgate_core::{Counts, Why};
+use aqm::registry::ENTRIES;
+use aqm::{Counts, Why};
 use headgate_measure::{EventRow, LinkRow, Outcome, PacketEvent};
 use headgate_sim::run;
 

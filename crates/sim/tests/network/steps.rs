@@ -1,7 +1,7 @@
 //! A run that is advanced step by step is the same run, however its steps fall.
 
-use headgate_core::registry::ENTRIES;
-use headgate_core::{Span, Time};
+use aqm::registry::ENTRIES;
+use aqm::{Span, Time};
 use headgate_measure::{EventRow, Outcome};
 use headgate_scenario::Scenario;
 use headgate_sim::{RunError, World};

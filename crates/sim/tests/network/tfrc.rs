@@ -1,6 +1,6 @@
 //! TFRC beside other flows on a link: its share, its smoothness, and its keys.
 
-use headgate_core::{Rate, Span};
+use aqm::{Rate, Span};
 use headgate_measure::{EventBatch, Outcome, RunObserver, SenderState, TraceRow};
 use headgate_scenario::{Changes, Scenario};
 use headgate_sim::run;
@@ -195,7 +195,7 @@ fn over_a_link_with_random_losses_tfrc_sends_at_the_rate_of_the_equation() {
 fn traced(duration: &str, keys: &str) -> (Outcome, Vec<(f64, SenderState)>) {
     struct Keeper(Vec<(f64, SenderState)>);
     impl RunObserver for Keeper {
-        fn should_continue(&mut self, _: headgate_core::Time) -> bool {
+        fn should_continue(&mut self, _: aqm::Time) -> bool {
             true
         }
         fn events(&mut self, _: &EventBatch) {}

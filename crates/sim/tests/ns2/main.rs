@@ -15,7 +15,7 @@ mod common;
 
 use std::path::Path;
 
-use headgate_core::Time;
+use aqm::Time;
 use headgate_measure::{EventBatch, EventRow, PacketEvent, RunObserver};
 use headgate_scenario::{Changes, Scenario};
 use headgate_sim::run;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 use headgate_sim::tcp::{Ack, OutgoingSegment, TcpSender, TcpSettings};
 
 use crate::bytes::ByteMap;

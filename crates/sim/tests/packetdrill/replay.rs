@@ -14,7 +14,7 @@
 
 use std::path::Path;
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 use headgate_sim::tcp::TcpSettings;
 
 use crate::assertion::Variables;

@@ -12,7 +12,7 @@
 
 use std::fmt;
 
-use headgate_core::Span;
+use aqm::Span;
 
 use crate::assertion::{self, Instruction};
 use crate::packet::{self, Packet};

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use headgate_core::Time;
+use aqm::Time;
 use headgate_scenario::{Cc, Recovery};
 use headgate_sim::tcp::TcpSettings;
 use proptest::prelude::*;

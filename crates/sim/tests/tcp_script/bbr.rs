@@ -3,7 +3,7 @@
 
 use std::cell::Cell;
 
-use headgate_core::Time;
+use aqm::Time;
 use headgate_scenario::{Cc, Recovery};
 use headgate_sim::tcp::TcpSettings;
 

@@ -2,7 +2,7 @@
 //!
 //! K = cbrt((W_max - cwnd_epoch) / 0.4); a window of W falls to 0.7 W.
 
-use headgate_core::Time;
+use aqm::Time;
 use headgate_scenario::Cc;
 use headgate_sim::tcp::TcpSettings;
 

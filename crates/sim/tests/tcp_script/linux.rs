@@ -105,10 +105,10 @@ fn rttvar_falls_once_a_round_trip() {
     // 100: 100 + 200. 300: mdev 200 + (200 - 50) = 350, srtt 125. Both are the same in RFC 6298. 100: srtt 121.875, mdev =
     // 350 - (87.5 - 25) = 287.5, the largest of its round trip: rttvar = 350 - (350 - 287.5) / 4 = 334.375.
     let linux = timeouts(true);
-    assert_eq!(linux, [ms(300), ms(475), headgate_core::Span::from_micros(121_875 + 334_375)]);
+    assert_eq!(linux, [ms(300), ms(475), aqm::Span::from_micros(121_875 + 334_375)]);
     let rfc = timeouts(false);
     assert_eq!(rfc[..2], linux[..2]);
-    assert_eq!(rfc[2], headgate_core::Span::from_micros(121_875 + 287_500));
+    assert_eq!(rfc[2], aqm::Span::from_micros(121_875 + 287_500));
 }
 
 /// CUBIC with Linux's HyStart, and a flight of `window` segments.

@@ -1,6 +1,6 @@
 //! Scalable controls, whose window falls by the marked fraction: DCTCP (RFC 8257) and Prague; and receivers' ECN feedback.
 
-use headgate_core::Span;
+use aqm::Span;
 use headgate_scenario::{Cc, Recovery};
 use headgate_sim::tcp::{TcpReceiver, TcpSettings};
 
@@ -89,7 +89,7 @@ fn mean_window(cc: Cc, period: u32, rtt: Span) -> f64 {
     let marks = |seq: u32, _| if seq.is_multiple_of(period) { Fate::Marked } else { Fate::Arrives };
     let mut net = Net::new(avoiding(cc, 20)).delay(Span::from_nanos(rtt.as_nanos() / 2)).fate(marks);
     let mut end = at(0);
-    let run = |net: &mut Net, upto: usize, end: &mut headgate_core::Time| {
+    let run = |net: &mut Net, upto: usize, end: &mut aqm::Time| {
         while net.sent.len() < upto {
             *end += rtt;
             net.run(*end);

@@ -1,7 +1,7 @@
 //! Data that ends, pauses between data, and one connection after another (RFC 5681, sections 3.1 and 4.1;
 //! draft-ietf-ccwg-ratelimited-increase, section 3).
 
-use headgate_core::Limit;
+use aqm::Limit;
 use headgate_scenario::{Cc, Recovery};
 use headgate_sim::tcp::TcpSettings;
 

@@ -1,6 +1,6 @@
 //! The retransmission timer (RFC 6298) and what follows when it expires (RFC 5681, 6582, 6675).
 
-use headgate_core::Span;
+use aqm::Span;
 use headgate_scenario::Recovery;
 use headgate_sim::tcp::{Ack, Rto, TcpSettings};
 

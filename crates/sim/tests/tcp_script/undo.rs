@@ -1,7 +1,7 @@
 //! Timestamps (RFC 7323), and reductions taken back because segments were late and not lost (RFC 3522, RFC 3708, RFC
 //! 4015), as in Linux 6.1. The path of [`Net`] has a round trip of 100 ms.
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 use headgate_scenario::{Cc, Recovery};
 use headgate_sim::tcp::{TcpReceiver, TcpSettings};
 

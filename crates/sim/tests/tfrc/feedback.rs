@@ -1,6 +1,6 @@
 //! The sender without reports, and without data to send (RFC 5348, sections 4.3, 4.4).
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 
 use crate::path::{CONFIG, Fate, Path, at};
 

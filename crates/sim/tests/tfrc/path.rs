@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 use headgate_sim::tfrc::{TfrcData, TfrcReceiver, TfrcReport, TfrcSender, TfrcSettings};
 
 pub const CONFIG: TfrcSettings = TfrcSettings { segment: 1000 };

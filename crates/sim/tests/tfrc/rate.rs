@@ -1,6 +1,6 @@
 //! The rate under losses: that of the throughput equation (RFC 5348, section 3.1).
 
-use headgate_core::{Rng, Span};
+use aqm::{Rng, Span};
 use headgate_sim::tfrc::packets_a_round_trip;
 use proptest::prelude::*;
 

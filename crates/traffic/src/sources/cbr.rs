@@ -1,12 +1,12 @@
 //! A constant rate, or a schedule of rates.
 
-use headgate_core::{BuildError, Rate, Rng, Span};
+use aqm::{BuildError, Rate, Rng, Span};
 
 use crate::model::{FileLoader, SenderInfo, SourceModel};
 use crate::values::RateSchedule;
 use crate::write::{SourceWrite, WriteAmount};
 
-headgate_core::params! {
+aqm::params! {
     /// Settings of [`Cbr`].
     pub struct CbrConfig {
         /// Rate on the wire, or of the payload with the group's `rate_of`. `auto`: the group's rate.

@@ -1,13 +1,13 @@
 //! Bursts with exponentially distributed on and off periods.
 
-use headgate_core::{BuildError, Rate, Span};
+use aqm::{BuildError, Rate, Span};
 
 use super::pareto::pace;
 use crate::model::SenderInfo;
 use crate::on_off::{FirstPeriod, OnOff, on_off_source};
 use crate::values::RandomTime;
 
-headgate_core::params! {
+aqm::params! {
     /// Settings of [`Exp`].
     pub struct ExpConfig {
         /// Mean length of an on period.

@@ -1,12 +1,12 @@
 //! Bulk transfer.
 
-use headgate_core::{BuildError, Rng, Span};
+use aqm::{BuildError, Rng, Span};
 
 use crate::model::{FileLoader, SenderInfo, SourceModel};
 use crate::values::{RandomTime, SizeOrEndless};
 use crate::write::{SourceWrite, WriteAmount};
 
-headgate_core::params! {
+aqm::params! {
     /// Settings of [`Ftp`].
     pub struct FtpConfig {
         /// Size of a file.

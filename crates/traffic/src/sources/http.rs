@@ -1,7 +1,7 @@
 //! Short transfers in sequence.
 
-use headgate_core::params::ParameterValue;
-use headgate_core::{BuildError, Rng, Span};
+use aqm::params::ParameterValue;
+use aqm::{BuildError, Rng, Span};
 
 use crate::model::{FileLoader, SenderInfo, SourceModel};
 use crate::values::{RandomSize, RandomTime};
@@ -37,7 +37,7 @@ impl ParameterValue for TransferExtent {
     }
 }
 
-headgate_core::params! {
+aqm::params! {
     /// Settings of [`Http`].
     pub struct HttpConfig {
         /// Size of a transfer, or its duration while it sends what TCP takes.

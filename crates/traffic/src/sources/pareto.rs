@@ -1,13 +1,13 @@
 //! Bursts with Pareto distributed on and off periods.
 
-use headgate_core::{BuildError, Rate, Span};
+use aqm::{BuildError, Rate, Span};
 
 use crate::distribution::{Distribution, DistributionKind};
 use crate::model::{Protocol, SenderInfo};
 use crate::on_off::{ConstantRate, FirstPeriod, OnOff, on_off_source};
 use crate::values::RandomTime;
 
-headgate_core::params! {
+aqm::params! {
     /// Settings of [`Pareto`].
     pub struct ParetoConfig {
         /// Mean length of an on period.

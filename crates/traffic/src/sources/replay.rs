@@ -1,13 +1,13 @@
 //! Replays a recorded trace.
 
-use headgate_core::{BuildError, Rng, Span};
+use aqm::{BuildError, Rng, Span};
 
 use crate::model::{FileLoader, SenderInfo, SourceModel};
 use crate::trace::{TraceError, TrafficTrace};
 use crate::values::FileName;
 use crate::write::{SourceWrite, WriteAmount};
 
-headgate_core::params! {
+aqm::params! {
     /// Settings of [`Replay`].
     pub struct ReplayConfig {
         /// A capture (pcap or pcapng), or a CSV file with lines of `time,flow,bytes`: seconds, any name, bytes of data.

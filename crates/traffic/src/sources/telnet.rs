@@ -1,13 +1,13 @@
 //! Single packets at random times.
 
-use headgate_core::params::Bytes;
-use headgate_core::{BuildError, Rng, Span};
+use aqm::params::Bytes;
+use aqm::{BuildError, Rng, Span};
 
 use crate::model::{FileLoader, SenderInfo, SourceModel};
 use crate::values::RandomTime;
 use crate::write::{SourceWrite, WriteAmount};
 
-headgate_core::params! {
+aqm::params! {
     /// Settings of [`Telnet`].
     pub struct TelnetConfig {
         /// Time between two packets.

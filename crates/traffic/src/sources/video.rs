@@ -6,13 +6,13 @@
 //! Deviations: FESTIVE averages the last 20 segments, which would have to be stored per flow. Here the mean decays
 //! exponentially. The rate rises without delay, and the times of requests are not randomized.
 
-use headgate_core::{BuildError, Rate, Rng, Span};
+use aqm::{BuildError, Rate, Rng, Span};
 
 use crate::model::{FileLoader, SenderInfo, SourceModel};
 use crate::values::RateLadder;
 use crate::write::{SourceWrite, WriteAmount};
 
-headgate_core::params! {
+aqm::params! {
     /// Settings of [`Video`].
     pub struct VideoConfig {
         /// Available bit rates of the film.

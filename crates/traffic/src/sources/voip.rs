@@ -1,12 +1,12 @@
 //! Voice: packets of a codec during talkspurts.
 
-use headgate_core::{BuildError, Span};
+use aqm::{BuildError, Span};
 
 use crate::model::SenderInfo;
 use crate::on_off::{ConstantRate, FirstPeriod, OnOff, on_off_source};
 use crate::values::RandomTime;
 
-headgate_core::choice! {
+aqm::choice! {
     /// How speech is coded.
     pub enum Codec {
         /// 64 kbit/s (ITU-T G.711).
@@ -26,7 +26,7 @@ impl Codec {
     }
 }
 
-headgate_core::params! {
+aqm::params! {
     /// Settings of [`Voip`].
     pub struct VoipConfig {
         /// Voice codec.

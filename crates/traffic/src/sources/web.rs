@@ -4,14 +4,14 @@
 //! connection at a time, so objects come in sequence, and the gap begins at the end of the previous object. With one
 //! object per page, as in ns-2's large example, there is no difference.
 
-use headgate_core::{BuildError, Rng, Span};
+use aqm::{BuildError, Rng, Span};
 
 use crate::distribution::{Distribution, DistributionKind};
 use crate::model::{FileLoader, SenderInfo, SourceModel};
 use crate::values::{RandomCount, RandomSize, RandomTime};
 use crate::write::{SourceWrite, WriteAmount};
 
-headgate_core::params! {
+aqm::params! {
     /// Settings of [`Web`].
     pub struct WebConfig {
         /// Pages per session. `auto`: unlimited.

@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test uses what it needs")]
 
-use headgate_core::{Rate, Rng, Span};
+use aqm::{Rate, Rng, Span};
 use headgate_traffic::{FlowSource, GroupSource, SenderInfo, SourceWrite, Traffic, WriteStart};
 
 /// Number of draws with which a Kolmogorov-Smirnov test detects a difference of a hundredth.

@@ -31,7 +31,7 @@ EXPERIMENT = Experiment(
     about="The table names the flows for which a discipline keeps state: FQ and CSFQ's edges for all, FRED for those "
     "with queued packets, RED-PD for those of high bandwidth, besides its drop history. Here these flows are counted, "
     "and those in the drop history, while slow flows are added to the flows of figure 11. Processing is not measured "
-    "here, since a run counts no instructions. `cargo bench -p headgate-core --bench instructions` counts them for "
+    "here, since a run counts no instructions. `cargo bench -p aqm --bench instructions` counts them for "
     "each packet, with classification, which the table leaves out.",
     scenario=lambda v: net.network(
         v,

@@ -1,6 +1,6 @@
 //! The filter before the output queue: drops of monitored flows.
 
-use headgate_core::{Rng, Why};
+use aqm::{Rng, Why};
 
 use super::Plain;
 use crate::harness::Arrival;

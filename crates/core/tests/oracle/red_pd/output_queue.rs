@@ -1,6 +1,6 @@
 //! The output queue: RED of Floyd and Jacobson 1993, figure 2, gentle.
 
-use headgate_core::{Rng, Why};
+use aqm::{Rng, Why};
 
 use super::{Plain, RedPdNumbers};
 use crate::harness::Arrival;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use headgate_core::disciplines::{RedPd, RedPdConfig};
-use headgate_core::{LinkInfo, Params, Rate, Time};
+use aqm::disciplines::{RedPd, RedPdConfig};
+use aqm::{LinkInfo, Params, Rate, Time};
 
 use super::numbers::{Dynamic, PAPER, RedPdNumbers};
 use super::{Plain, digest};
@@ -11,9 +11,7 @@ use crate::harness::{NamedState, TrafficMix, agree, entry};
 
 fn look(ours: &RedPd<usize>, _: Time) -> NamedState {
     let mut average = 0.0;
-    headgate_core::Discipline::observe(ours, &mut |gauge, value| {
-        average = if gauge == "average" { value } else { average }
-    });
+    aqm::Discipline::observe(ours, &mut |gauge, value| average = if gauge == "average" { value } else { average });
     let seen = ours.identification().history().records();
     let mut state = vec![
         entry("average", average),

@@ -76,7 +76,7 @@ fn the_kernel_counts_each_packet_that_it_refuses_and_releases_the_others_in_orde
         assert!((40..50).contains(&kept.len()), "{kept:?}");
         let clock = crate::io::clock::Monotonic::new();
         let mut released = Vec::new();
-        while released.len() < 10 && clock.now() < headgate_core::Time::ZERO + headgate_core::Span::from_secs(5) {
+        while released.len() < 10 && clock.now() < aqm::Time::ZERO + aqm::Span::from_secs(5) {
             released.extend(queue.next_release().unwrap());
         }
         assert_eq!(released.iter().map(|packet| packet.number).collect::<Vec<_>>(), kept[..10]);

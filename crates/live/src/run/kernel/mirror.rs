@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use headgate_core::{Backlog, Cx, Discipline, Packet, Time, Why};
+use aqm::{Backlog, Cx, Discipline, Packet, Time, Why};
 
 use crate::io::ReleasedPacket;
 use crate::io::pool::FrameId;

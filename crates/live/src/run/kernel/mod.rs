@@ -11,7 +11,7 @@ mod tc;
 
 use std::io;
 
-use headgate_core::Rate;
+use aqm::Rate;
 use headgate_scenario::{Direction, Events, FlowKey, Hop, RateVariation, Scenario};
 
 use crate::hosts;

@@ -3,7 +3,7 @@
 use std::io;
 use std::process::Command;
 
-use headgate_core::Rate;
+use aqm::Rate;
 
 /// Handle of the qdisc, `2:`. Its parent `htb` is `1:`.
 pub(super) const QDISC_HANDLE: u32 = 2 << 16;

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
-use headgate_core::{Qdisc, Time};
+use aqm::{Qdisc, Time};
 use headgate_scenario::Scenario;
 
 use crate::forward::queue::{FrameQueue, FrameSink};

@@ -34,7 +34,7 @@
 mod controls;
 mod probe_rtt;
 
-use headgate_core::{Rng, Span, Time};
+use aqm::{Rng, Span, Time};
 
 use super::path::{AggregationSample, ExtraAcked, FullPipe, MaxFilter, Rounds, SelfLimitedSpan};
 use super::{AckInfo, CongestionControl, CongestionWindow, LossInfo};

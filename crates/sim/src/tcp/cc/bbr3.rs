@@ -40,7 +40,7 @@ mod controls;
 mod probe_bw;
 mod probe_rtt;
 
-use headgate_core::{Rng, Span, Time};
+use aqm::{Rng, Span, Time};
 
 use super::path::{AggregationSample, ExtraAcked, FullPipe, Rounds, SelfLimitedSpan};
 use super::{AckInfo, CongestionControl, CongestionWindow, LossInfo, LostSegment};

@@ -27,7 +27,7 @@
 //! The time t follows section 4.2. It excludes every period in which the application keeps the window from growing,
 //! even with segments outstanding. Linux 6.1 excludes only idle time, as does `recent_use` (`cubictcp_cwnd_event`).
 
-use headgate_core::Time;
+use aqm::Time;
 
 use super::cubic_hystart::CubicHyStart;
 use super::cubic_whole::{WholeGrowth, reno_scale};

@@ -19,7 +19,7 @@
 //! | round_start, end_seq, last_ack | `round_start`, `round_end`, `train_end` |
 //! | hystart_update, hystart_ack_delay | [`CubicHyStart::find_end`], [`offload_delay`] |
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 
 use super::{AckInfo, CongestionWindow, LossInfo};
 use crate::tcp::TcpSettings;

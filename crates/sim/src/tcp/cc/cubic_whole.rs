@@ -10,7 +10,7 @@
 //! | ack_cnt, tcp_cwnd | `reno_counted`, `reno_window` |
 //! | last_cwnd, last_time | `judged_window`, `judged_at` |
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 
 /// The number of segments is computed again after this time (HZ / 32).
 const INTERVAL: Span = Span::from_micros(31_250);

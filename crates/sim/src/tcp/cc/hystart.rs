@@ -8,7 +8,7 @@
 //! Source: P. Balasubramanian, Y. Huang, M. Olson, *HyStart++: Modified Slow Start for TCP*, RFC 9406, 2023. Numbers
 //! such as 4.2 are its sections.
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 
 use super::{AckInfo, AnyControl, CongestionControl, CongestionWindow, LossInfo};
 use crate::tcp::TcpSettings;

@@ -12,7 +12,7 @@
 //! Source: S. Shalunov, G. Hazel, J. Iyengar, M. Kuehlewind, *Low Extra Delay Background Transport (LEDBAT)*, RFC
 //! 6817, 2012; names are from section 2.4.2, parameters from 2.5.
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 
 use super::{AckInfo, CongestionControl, CongestionWindow, LossInfo};
 use crate::tcp::TcpSettings;

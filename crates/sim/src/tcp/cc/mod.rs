@@ -24,7 +24,7 @@ pub use window::CongestionWindow;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-use headgate_core::{Rng, Span, Time};
+use aqm::{Rng, Span, Time};
 use headgate_scenario::Cc;
 
 use super::TcpSettings;

@@ -22,7 +22,7 @@
 //! without slower pacing or smaller packets below that. The pacing rate does not vary by 3 %. The sender does not fall
 //! back to Reno when it suspects a classic AQM, which RFC 9331 requires.
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 
 use super::mark_fraction::MarkFraction;
 use super::reno::Reno;

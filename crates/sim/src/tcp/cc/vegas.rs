@@ -27,7 +27,7 @@
 //! - The difference of the rates is multiplied by RTT, not BaseRTT, and rounded down.
 //! - BaseRTT is measured anew after an idle time.
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 
 use super::reno::Reno;
 use super::{AckInfo, CongestionControl, CongestionWindow, LossInfo};

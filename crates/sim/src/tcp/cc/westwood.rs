@@ -18,7 +18,7 @@
 //! sample the window is halved, as in Reno. Linux (`tcp_westwood.c`) filters twice with 7/8; here one filter follows
 //! the paper. The minimum sampling time of 50 ms is Linux's.
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 
 use super::reno::Reno;
 use super::{AckInfo, CongestionControl, CongestionWindow, LossInfo};

@@ -1,6 +1,6 @@
 //! The two windows of a congestion control, and the integral of `cwnd` over time.
 
-use headgate_core::Time;
+use aqm::Time;
 
 use crate::tcp::TcpSettings;
 

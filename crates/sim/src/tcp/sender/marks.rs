@@ -1,6 +1,6 @@
 //! The sender's reaction to ECN: echoes (RFC 3168) and counts of marks (RFC 9768).
 
-use headgate_core::Time;
+use aqm::Time;
 
 use super::{AckInfo, NONE, RecoveryPhase, TcpSender, TcpSettings};
 use crate::tcp::accecn;

@@ -13,7 +13,7 @@
 //!
 //! Tahoe has no recovery: on the third duplicate it restarts slow start from one segment.
 
-use headgate_core::Time;
+use aqm::Time;
 use headgate_scenario::Recovery;
 
 use super::{AnyControl, CongestionWindow, LossInfo, RecoveryPhase, TcpSender, TcpSettings};

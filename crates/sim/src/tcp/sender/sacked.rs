@@ -8,7 +8,7 @@
 //! - Timers: reordering (RACK), tail loss probe (TLP), and retransmission. They are checked in this order.
 //! - `sacked_sending.rs` selects the segments to send.
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 
 use super::undo::RepairProgress;
 use super::{Ack, AckInfo, RecoveryPhase, TcpSender, TcpSettings};

@@ -5,7 +5,7 @@
 //! - A recovery lowers `cwnd` at once, or in proportion to deliveries with PRR (RFC 9937). Model-based controls (BBR)
 //!   set their own window.
 
-use headgate_core::Time;
+use aqm::Time;
 
 use super::sacked::SackState;
 use super::{AnyControl, CongestionWindow, RecoveryPhase, TcpSender, TcpSettings};

@@ -2,7 +2,7 @@
 //!
 //! [`TcpSender::poll`] prefers a probe, then a lost segment, then new data, then holes (RFC 6675, NextSeg).
 
-use headgate_core::Time;
+use aqm::Time;
 
 use super::sacked::SackState;
 use super::{OutgoingSegment, RecoveryPhase, TcpSender, TcpSettings};

@@ -1,6 +1,6 @@
 //! Selection of the next segment, and its release by pacing.
 
-use headgate_core::Time;
+use aqm::Time;
 
 use super::{ENDLESS, NONE, OutgoingSegment, TcpSender, TcpSettings};
 use crate::tcp::pacing::window_rate;

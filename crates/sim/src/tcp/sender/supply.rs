@@ -1,6 +1,6 @@
 //! Finite data: segments offered by the application, and limits on the window of a sender that lacks data.
 
-use headgate_core::Time;
+use aqm::Time;
 
 use super::{AckInfo, ENDLESS, TcpSender, TcpSettings};
 

@@ -21,7 +21,7 @@
 //! | tcp_init_undo, tcp_may_undo and tcp_try_undo_* | [`remember_windows`](TcpSender::remember_windows), [`try_undo`](TcpSender::try_undo) |
 //! | tcp_undo_cwnd_reduction | [`undo_reduction`](TcpSender::undo_reduction) |
 
-use headgate_core::Time;
+use aqm::Time;
 
 use super::sacked::SackState;
 use super::{Ack, RecoveryPhase, TcpSender};

@@ -1,4 +1,4 @@
-use headgate_core::{Ecn, FlowId, Port, Rng, Span};
+use aqm::{Ecn, FlowId, Port, Rng, Span};
 
 use super::*;
 use crate::io::pool::Pool;

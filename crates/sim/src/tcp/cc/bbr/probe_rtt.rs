@@ -1,6 +1,6 @@
 //! The minimum round-trip time, and ProbeRTT, which measures it again (draft, sections 4.1.2 and 4.3.5).
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 
 use super::{Bbr, BbrState, HIGH_GAIN, MARGIN, MIN_CWND, RateSample};
 

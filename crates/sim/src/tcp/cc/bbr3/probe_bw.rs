@@ -1,6 +1,6 @@
 //! The cycle of ProbeBW: DOWN, CRUISE, REFILL, UP (draft, section 5.3.3).
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 
 use super::{BETA, Bbr3, Bbr3State, FullPipe, RateSample, too_high};
 

@@ -1,6 +1,6 @@
 //! The minimum round-trip time, and ProbeRTT, which measures it again (draft, section 5.3.4).
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 
 use super::{Bbr3, Bbr3State, MARGIN, MIN_CWND, RateSample};
 

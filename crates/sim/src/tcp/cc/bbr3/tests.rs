@@ -1,7 +1,7 @@
 //! One flow on a link of 1000 segments per second. The round trip takes 50 ms and the transmission of a segment 1 ms,
 //! so the BDP is 51 segments.
 
-use headgate_core::{Span, Time};
+use aqm::{Span, Time};
 
 use super::*;
 use crate::tcp::cc::bbr::Bbr;

@@ -1,7 +1,7 @@
 //! Aggregation of acknowledgements: the largest number of segments acknowledged in excess of the estimated bandwidth
 //! (draft-ietf-ccwg-bbr-06, section 5.5.9).
 
-use headgate_core::Time;
+use aqm::Time;
 
 use super::MaxFilter;
 
@@ -62,7 +62,7 @@ impl ExtraAcked {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use headgate_core::Span;
+    use aqm::Span;
 
     /// The estimate after `acks` of (milliseconds, segments) at a bandwidth of 1000 segments a second.
     fn after(acks: impl IntoIterator<Item = (u64, u32)>) -> f64 {

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use headgate_core::{Rng, Span, Time};
+use aqm::{Rng, Span, Time};
 
 use crate::tcp::cc::{AckInfo, CongestionControl, CongestionWindow, LossInfo};
 use crate::tcp::rate_sample::DeliveryCounts;
