@@ -14,7 +14,7 @@ from matplotlib.legend import Legend
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
-from headgate import style
+from headgate.plot import figure_style
 
 #: Lines of text may touch each other by this many pixels: a letter's box has blanks above and below its ink.
 SLACK = 2.0
@@ -24,15 +24,15 @@ CONTRAST = 3.0
 
 def faults(figure: Figure, *, legends: bool = True) -> list[str]:
     """Every fault of a figure in words; empty if there is none. Without `legends`, they may cover made-up data."""
-    with style.applied():
+    with figure_style.applied():
         canvas = FigureCanvasAgg(figure)
         canvas.draw()
-        texts = list(_texts(figure))
+        texts = list(drawn_texts(figure))
         boxes = [(text, text.get_window_extent()) for text in texts]
         return [*_overlaps(boxes), *_cut_off(figure, boxes), *_weak(texts), *(_on_data(figure) if legends else ())]
 
 
-def _texts(figure: Figure) -> Iterator[Text]:
+def drawn_texts(figure: Figure) -> Iterator[Text]:
     """The texts that are drawn. Tick labels beyond the ends of an axis are not."""
     hidden = {
         id(label)

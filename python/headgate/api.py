@@ -15,6 +15,7 @@ from headgate.files.disk import DISK
 from headgate.live.worlds import prepared, prepared_for_live
 from headgate.results import Result
 from headgate.scenario import Scenario
+from headgate.style import NO_FILES, FigureFiles
 
 if TYPE_CHECKING:
     from headgate.prototype.discipline import AnyQdisc
@@ -149,11 +150,10 @@ def _into_folders(
         return list(results.values())
 
 
-def write_report(result: Result, advice: str = "", figures: Collection[str] = (), *, png: bool = False) -> Path:
+def write_report(result: Result, advice: str = "", figures: Collection[str] = ()) -> Path:
     """Draws the figures of a result (only `figures` if given) and writes its page, replacing those in its folder.
 
-    Figures are written as SVG, and also as PNG if `png`. Raises `ResultError` if they cannot be written; `advice` ends
-    its message.
+    Figures are written as SVG. Raises `ResultError` if they cannot be written; `advice` ends its message.
     """
     from headgate import plot
     from headgate import report as page
@@ -162,7 +162,7 @@ def write_report(result: Result, advice: str = "", figures: Collection[str] = ()
         raise UsageError("this result is in memory: run the scenario with `out` to get a report")
     folder = result.path / store.FIGURES
     unfinished = result.path / f"{store.UNFINISHED}{store.FIGURES}"
-    drawn = plot.pictures(result, names=figures, png=png)
+    drawn = plot.pictures(result, names=figures, png=False)
     try:
         DISK.remove_tree(unfinished)
         plot.save_all(result, unfinished, drawn)
@@ -176,8 +176,12 @@ def write_report(result: Result, advice: str = "", figures: Collection[str] = ()
     return result.path / store.REPORT
 
 
-def write_explanation(result: Result, explanation: Explanation) -> Path:
-    """Draws an explanation into the folder `why` of the result, as PNG and SVG. Returns the PNG's path."""
+def write_explanation(result: Result, explanation: Explanation, wanted: FigureFiles = NO_FILES) -> list[Path]:
+    """Draws an explanation into the folder `why` of the result, as PNG and SVG, and as `wanted`.
+
+    Returns the paths, the PNG's first.
+    """
+    from headgate.plot import printing
     from headgate.plot.flow import flow
     from headgate.plot.picture import picture
 
@@ -187,7 +191,19 @@ def write_explanation(result: Result, explanation: Explanation) -> Path:
     name = f"{store.slug(explanation.run)}-flow{explanation.facts.flow}"
     drawn = picture(flow(result, explanation)).files(name)
     store.write_files(folder, drawn, "the picture", "use --no-picture to skip it")
-    return folder / f"{name}.png"
+    further = printing.save({name: lambda: flow(result, explanation)}, wanted, folder)
+    return [folder / f"{name}.png", *further]
+
+
+def write_figures(result: Result, wanted: FigureFiles, names: Collection[str] = ()) -> list[Path]:
+    """Writes the figures of a result (only `names` if given) for a document, beside those of its report."""
+    if not wanted.formats:
+        return []
+    from headgate import plot
+
+    if result.path is None:
+        raise UsageError("this result is in memory: run the scenario with `out` to get figures")
+    return plot.save_files(result, result.path / store.FIGURES, wanted, names)
 
 
 def _in_memory(scenarios: Sequence[Scenario], threads: int | None, watcher: Watcher) -> list[Result]:

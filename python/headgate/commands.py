@@ -14,12 +14,16 @@ from headgate.terminal.options import (
     Changes,
     Figures,
     Force,
+    Formats,
     Seeds,
+    Style,
     Threads,
+    figure_files,
     instead_of,
     listed,
     print_json,
     reading,
+    tell_files,
     watcher,
 )
 
@@ -48,6 +52,8 @@ def run(
         bool, typer.Option("--report/--no-report", help="Draw the figures and write report.html.")
     ] = True,
     figures: Figures = None,
+    formats: Formats = None,
+    style: Style = None,
     force: Force = False,
 ) -> None:
     """Run a scenario with each discipline and compare them.
@@ -56,6 +62,7 @@ def run(
     """
     from headgate.scenario import Scenario
 
+    wanted = figure_files(formats, style)
     with reading(file):
         scenario = Scenario.load(file, set=changes or (), qdiscs=qdisc or (), seeds=seeds)
     if live:
@@ -65,7 +72,7 @@ def run(
             raise UsageError("--threads cannot be used with --live: on real packets, one run follows the other")
         scenario = prepared_for_live(scenario)
     # Imported here: numpy starts threads, and a process with threads cannot enter a user namespace.
-    from headgate.api import run_into
+    from headgate.api import run_into, write_figures
     from headgate.files.store import folder_name
 
     path = out / folder_name(scenario)
@@ -78,10 +85,12 @@ def run(
         force=force,
         watcher=watcher(as_json),
     )
+    written = write_figures(result, wanted, listed(figures))
     if as_json:
         print_json(result.document())
     else:
         _show(result)
+    tell_files(written, quiet=as_json)
 
 
 class ListedKind(StrEnum):
@@ -188,12 +197,15 @@ def verify(
 def report(
     result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result's folder.")],
     figures: Figures = None,
-    png: Annotated[bool, typer.Option("--png", help="Write the figures as PNG too.")] = False,
+    formats: Formats = None,
+    style: Style = None,
 ) -> None:
     """Draw the figures and the report page of a result again."""
-    from headgate.api import load, write_report
+    from headgate.api import load, write_figures, write_report
 
-    typer.echo(f"report  {write_report(load(result), figures=listed(figures), png=png)}")
+    wanted, loaded = figure_files(formats, style), load(result)
+    typer.echo(f"report  {write_report(loaded, figures=listed(figures))}")
+    tell_files(write_figures(loaded, wanted, listed(figures)))
 
 
 @with_error_messages
@@ -219,6 +231,8 @@ def compare(
     ] = None,
     as_json: Annotated[bool, instead_of("the tables")] = False,
     page: Annotated[bool, typer.Option("--page/--no-page", help="Draw the figure and write an HTML page.")] = True,
+    formats: Formats = None,
+    style: Style = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Write results and the page below DIR.")] = Path("results"),
 ) -> None:
     """Compare two results of one scenario.
@@ -230,6 +244,7 @@ def compare(
     """
     from headgate.compare.sources import compare_file, compare_folders
 
+    wanted = figure_files(formats, style)
     if second is None:
         comparison = compare_file(first, out, worlds, changes or (), then or (), quiet=as_json)
     elif changes or then or worlds != "sim,live":
@@ -242,12 +257,14 @@ def compare(
         from headgate.compare import terminal
 
         console().print(terminal.tables(comparison))
-    if page:
+    if page or wanted.formats:
         from headgate.compare import page as pages
 
-        path = pages.write(comparison, out / "compared" / pages.folder_name(comparison))
-        if not as_json:
+        folder = out / "compared" / pages.folder_name(comparison)
+        path = pages.write(comparison, folder) if page else None
+        if path is not None and not as_json:
             typer.echo(f"page    {path}")
+        tell_files(pages.write_figure(comparison, folder, wanted), quiet=as_json)
 
 
 @with_error_messages
@@ -264,6 +281,8 @@ def why(
         bool, typer.Option("--json", help="Print the numbers and sentences as one JSON document.")
     ] = False,
     picture: Annotated[bool, typer.Option("--picture/--no-picture", help="Draw the flow over time.")] = True,
+    formats: Formats = None,
+    style: Style = None,
 ) -> None:
     """Explain a flow's goodput: its drops and its sender.
 
@@ -272,15 +291,17 @@ def why(
     from headgate.api import load
     from headgate.why import explain
 
+    wanted = figure_files(formats, style)
     loaded = load(result)
     explanation = explain(loaded, flow, qdisc=qdisc, seed=seed)
     print_json(explanation.document()) if as_json else typer.echo(explanation.text)
     if picture:
         from headgate.api import write_explanation
 
-        path = write_explanation(loaded, explanation)
+        path, *further = write_explanation(loaded, explanation, wanted)
         if not as_json:
             typer.echo(f"\npicture  {path}")
+        tell_files(further, quiet=as_json)
 
 
 def _show(result: Result) -> None:

@@ -1,4 +1,4 @@
-"""The look of figures: colors, names and number formats, and the settings that make their bytes repeatable.
+"""The look of figures: colors, names and number formats. `headgate.plot.figure_style` has their sizes and fonts.
 
 A discipline keeps its color in every figure and every run: its family gives the hue, its place in the family the
 shade and the dashes. The hues are close to Paul Tol's "muted" set, and the two classes of traffic take blue and
@@ -8,16 +8,16 @@ vermilion of Okabe and Ito; both sets stay apart for the common forms of color b
 from __future__ import annotations
 
 import textwrap
-from contextlib import contextmanager
+from enum import StrEnum
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from headgate import _core
 from headgate.errors import UsageError, did_you_mean
 from headgate.scenario import Role
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Sequence
 
 #: The figures of a result. `headgate.plot` draws them; here, names are checked without loading matplotlib.
 FIGURES = ("overview", "goodput", "delay", "tradeoff", "queue", "fairness", "completion", "gauges", "pair")
@@ -30,6 +30,38 @@ def check_figures(names: Collection[str]) -> None:
             near = did_you_mean(name, FIGURES)
             raise UsageError(f"no figure is called {name!r}{near} Figures: {', '.join(FIGURES)}")
 
+
+class PageStyle(StrEnum):
+    """The styles of figures: for pages on a screen, and for one or both columns of a paper."""
+
+    SCREEN = "screen"
+    PAPER = "paper"
+    PAPER2 = "paper2"
+
+
+class FigureFormat(StrEnum):
+    """The formats of figure files."""
+
+    SVG = "svg"
+    PDF = "pdf"
+    PNG = "png"
+    PGF = "pgf"
+
+
+class FigureFiles(NamedTuple):
+    """The files of figures that a command writes beside those of its page: their formats and their style."""
+
+    formats: tuple[FigureFormat, ...] = ()
+    style: PageStyle = PageStyle.SCREEN
+
+    def name(self, figure: str, format: FigureFormat) -> str:
+        """The name of a figure's file: `overview.pdf`, `overview-paper.pdf`."""
+        suffix = "" if self.style == PageStyle.SCREEN else f"-{self.style}"
+        return f"{figure}{suffix}.{format}"
+
+
+#: No files beside those of the page.
+NO_FILES = FigureFiles()
 
 # Colors by role: flows of each kind, the line of the fair share, secondary text, and shaded ranges.
 TCP = "#0072B2"
@@ -45,10 +77,6 @@ MODEST_SHADES = (MODEST, "#B0884F", "#5E5E5E", "#8E7CA6", "#6F8F5F", "#B58F8F")
 
 MISSING = "\N{EN DASH}"
 """The text for a number that was not measured."""
-
-WIDTH_IN = 10.0
-"""Width of every figure; at DPI it is legible when 1000 px wide."""
-DPI = 144
 
 
 _ROLES = {Role.RESPONSIVE: TCP, Role.UNRESPONSIVE: UNRESPONSIVE, Role.MODEST: MODEST}
@@ -228,54 +256,6 @@ def ink(color: str) -> str:
     """The color, white or near black, in which a number is legible on `color`."""
     red, green, blue = bytes.fromhex(color.removeprefix("#"))
     return "white" if 0.299 * red + 0.587 * green + 0.114 * blue < 0.6 * 255 else "#222222"
-
-
-_RC: dict[str, Any] = {
-    # matplotlib includes DejaVu Sans and lays out text with it. The other fonts are as wide, for readers without it.
-    "font.family": ["sans-serif"],
-    "font.sans-serif": ["DejaVu Sans", "Bitstream Vera Sans", "Verdana", "Geneva"],
-    "font.size": 9.5,
-    "axes.titlesize": 10.5,
-    "axes.titlelocation": "left",
-    "axes.titleweight": "bold",
-    "axes.labelsize": 9.5,
-    "axes.labelcolor": "#333333",
-    "axes.edgecolor": "#9A9A9A",
-    "axes.linewidth": 0.8,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": "#E3E3E3",
-    "grid.linewidth": 0.7,
-    "xtick.color": "#555555",
-    "ytick.color": "#555555",
-    "xtick.labelsize": 8.5,
-    "ytick.labelsize": 8.5,
-    "legend.frameon": False,
-    "legend.fontsize": 9,
-    "figure.titlesize": 13,
-    "figure.titleweight": "bold",
-    "figure.facecolor": "white",
-    "figure.dpi": 100,
-    "savefig.dpi": DPI,
-    "figure.constrained_layout.use": True,
-    # Names come from scenario files: a `$` in one is a dollar, not mathematics.
-    "text.parse_math": False,
-    # Text stays text, to be found and read aloud. Identifiers come from a fixed salt: the same bytes on every machine.
-    "svg.fonttype": "none",
-    "svg.hashsalt": "headgate",
-}
-
-
-@contextmanager
-def applied() -> Iterator[None]:
-    """A context in which figures are drawn and saved in Headgate's style, whatever the user's settings."""
-    # Imported here: terminal output needs this module's names and numbers, but not matplotlib.
-    import matplotlib.style
-
-    with matplotlib.style.context(["default", _RC]):
-        yield
 
 
 def duration(seconds: float) -> str:

@@ -93,7 +93,7 @@ def test_only_the_figures_that_are_asked_for_are_drawn(command: Command, small: 
     assert command("report", folder, "--figures", "delay").returncode == 0
     assert files(folder / "figures") == {name: data for name, data in drawn.items() if name.startswith("delay")}
     assert (folder / "report.html").read_text().count('<svg role="img"') == 1
-    assert command("report", folder, "--figures", "delay", "--png").returncode == 0
+    assert command("report", folder, "--figures", "delay", "--format", "png").returncode == 0
     with_png = files(folder / "figures")
     assert with_png.pop("delay.png").startswith(b"\x89PNG")
     assert with_png == {"delay.svg": drawn["delay.svg"]}, "the PNG has no layout of its own"

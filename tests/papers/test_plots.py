@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from headgate import style
 from headgate.analysis.judge import Quantity
 from headgate.experiment.claims import below, m, over
 from headgate.experiment.declare import Claim, Experiment, PublishedNumbers, grid
 from headgate.experiment.layers import Bars, FixedLine, GroupedBars, Line, Lines, PublishedMarks, ReferenceLine
 from headgate.experiment.plots import LAST, OUTSIDE, AxisScale, Plot, PlotPanel
 from headgate.experiment.results import ExperimentResults
+from headgate.plot import figure_style
 
 CASES = grid(buffer=(10, 20))
 
@@ -39,7 +39,7 @@ def results() -> ExperimentResults:
 
 def drawn(results: ExperimentResults, *layers, **more):
     """The axes of one panel."""
-    with style.applied():
+    with figure_style.applied():
         return Plot(PlotPanel(layers, **more))(results).axes[0]
 
 
@@ -104,7 +104,7 @@ def test_a_scale_has_its_ends_ticks_and_logarithm(results: ExperimentResults):
 
 def test_panels_with_common_scales_are_labeled_at_the_outer_edges_only(results: ExperimentResults):
     panels = [PlotPanel((Lines("loss", "buffer"),), AxisScale("x"), AxisScale("y"), f"panel {n}") for n in range(4)]
-    with style.applied():
+    with figure_style.applied():
         shared, apart = Plot(panels)(results), Plot(panels, layout="apart")(results)
         stacked = Plot(panels[:2], heights=(2, 1))(results)
     labels = [(axes.get_xlabel(), axes.get_ylabel()) for axes in shared.axes]
@@ -118,7 +118,7 @@ def test_a_panel_for_each_discipline_and_one_legend(results: ExperimentResults):
     def panel(label: str) -> PlotPanel:
         return PlotPanel((Line(over("buffer", "loss", label), {"label": label}, label),), title=label)
 
-    with style.applied():
+    with figure_style.applied():
         last = Plot(panel, legend=LAST, note=lambda results: f"{len(results.cases)} cases")(results)
         outside = Plot(panel, legend=OUTSIDE)(results)
     assert [axes.get_legend() is not None for axes in last.axes] == [False, True]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from tests.conftest import SMALL
 
 import headgate
 from headgate.analysis.judge import Quantity
+from headgate.analysis.runs import Run
 from headgate.evaluate import record
 from headgate.evaluate.candidates import candidates
 from headgate.evaluate.catalogue import SECTIONS
@@ -18,6 +20,7 @@ from headgate.evaluate.running import EvaluationResults, MeasuredCase, evaluated
 from headgate.experiment.declare import Experiment
 from headgate.experiment.results import ExperimentResults
 from headgate.experiment.running import RunOptions
+from headgate.papers import catalogue
 from headgate.qdiscs.spec import QdiscSpec
 from headgate.scenario import Scenario
 from headgate.tuning.goals import Goals
@@ -25,9 +28,6 @@ from headgate.tuning.outcome import SearchOutcome, best
 from headgate.tuning.sensitivity import Sensitivity, VariedValue
 from headgate.tuning.space import RangeAxis, space
 from headgate.tuning.study import SearchPlan, Trial
-
-if TYPE_CHECKING:
-    pass
 
 ONE = '[[tcp]]\nname = "tcp"\n'
 MANY = '[[tcp]]\nname = "tcp"\nflows = 2999\n[[udp]]\nname = "cbr"\nrate = "5Mbit/s"\n'
@@ -124,12 +124,8 @@ def evaluation(specs: list[str], seeds: int) -> dict[str, Any]:
     return record.document_of(SECTIONS, named, EvaluationResults(rows, 1.0, 1.0), RunOptions(seeds=seeds))
 
 
-class NeedsRunsError(Exception):
-    """A figure that draws single runs, which made-up results do not have."""
-
-
 class MadeUpResults(ExperimentResults):
-    """Results of an experiment with a made-up number for every measure, discipline and case."""
+    """Results of an experiment with a made-up number for every measure, discipline and case, and with short runs."""
 
     def __init__(self, experiment: Experiment) -> None:
         super().__init__(experiment, experiment.labels(), experiment.cases, {})
@@ -145,6 +141,16 @@ class MadeUpResults(ExperimentResults):
         at = list(dict.fromkeys(each[axis] for each in self.cases if case.items() <= each.items()))
         return at, [Quantity(tuple(self._rng.uniform(0.2, 0.9, self.experiment.seeds))) for _ in at]
 
-    def runs(self, label: str, /, **case: Any) -> Any:  # noqa: ARG002
-        """There are none."""
-        raise NeedsRunsError
+    def runs(self, label: str, /, **case: Any) -> list[Run]:
+        """The run of one seed of the experiment's own scenario, as short as `--quick` has it."""
+        name = next(each for each in catalogue.chosen(["all"]) if catalogue.experiment(each) is self.experiment)
+        return _short_runs(name, label, self._case(case))
+
+
+@cache
+def _short_runs(name: str, label: str, number: int) -> list[Run]:
+    experiment = catalogue.experiment(name)
+    case, spec = experiment.cases[number], experiment.labels()[label]
+    text = experiment.scenario_of(case, [spec], quick=True, seeds=1, choices={}, settings=()).to_toml()
+    scenario = Scenario.parse(text)
+    return Run.of_qdisc(headgate.run(scenario), scenario.qdiscs[0], label, case)

@@ -7,6 +7,7 @@ from tests.looks import contrast, faults
 
 import headgate
 from headgate import plot, style
+from headgate.plot import figure_style
 from headgate.plot.panels import heading, new_figure
 from headgate.scenario import Group, Role
 
@@ -42,7 +43,7 @@ def test_every_figure_can_be_read(make, case: str):
 
 
 def figure_with(*texts: tuple[float, float, str], **looks: Any) -> list[str]:
-    with style.applied():
+    with figure_style.applied():
         figure = new_figure(3.0)
         axes = figure.add_subplot()
         axes.plot([0, 1], [0, 1], label="data")
@@ -62,7 +63,7 @@ def test_planted_faults_are_found():
 
 
 def test_a_legend_on_data_is_found():
-    with style.applied():
+    with figure_style.applied():
         figure = new_figure(3.0)
         axes = figure.add_subplot()
         axes.plot([0, 1], [0, 1], label="data")

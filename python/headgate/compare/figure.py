@@ -11,6 +11,7 @@ from headgate import style
 from headgate.analysis import links
 from headgate.compare import words
 from headgate.compare.gaps import DELAYS, DROPS, LINK, SHARE, ComparedMeasure, Comparison
+from headgate.plot import figure_style
 from headgate.plot.panels import heading, new_figure
 
 #: Height of a bar; a row has two bars.
@@ -34,8 +35,8 @@ def sides(comparison: Comparison) -> Figure:
         (LINK, DELAYS[1], f"queueing delay (p95){at}", "ms", 1.0),
         (LINK, DROPS, f"drop rate{at}", "% of packets", 100.0),
     ]
-    with style.applied():
-        down = -(-len(panels) // _ACROSS)
+    with figure_style.applied():
+        down = -(-len(panels) // figure_style.across(_ACROSS))
         across = -(-len(panels) // down)
         figure = new_figure(down * (0.55 * len(comparison.qdiscs) + 0.9) + 1.1)
         labels = [style.fold(look.label, 20) for look in style.looks(comparison.qdiscs).values()]

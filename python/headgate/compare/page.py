@@ -6,8 +6,10 @@ from headgate.compare import terminal, words
 from headgate.compare.figure import sides
 from headgate.compare.gaps import Comparison
 from headgate.files import store
+from headgate.plot import printing
 from headgate.plot.picture import Picture, picture
 from headgate.report.pages import render
+from headgate.style import FigureFiles
 
 
 def page(comparison: Comparison, drawn: Picture) -> str:
@@ -32,6 +34,11 @@ def write(comparison: Comparison, folder: Path) -> Path:
     files: dict[str, store.Content] = {**drawn.files("sides"), store.REPORT: page(comparison, drawn)}
     store.write_files(folder, files, "the page", "use --no-page to skip it")
     return folder / store.REPORT
+
+
+def write_figure(comparison: Comparison, folder: Path, wanted: FigureFiles) -> list[Path]:
+    """Writes the comparison's figure for a document into `folder`. Returns the files."""
+    return printing.save({"sides": lambda: sides(comparison)}, wanted, folder)
 
 
 def folder_name(comparison: Comparison) -> str:

@@ -6,7 +6,17 @@ from typing import Annotated
 import typer
 
 from headgate.terminal.console import console, with_error_messages
-from headgate.terminal.options import Force, Threads, instead_of, print_json, watcher
+from headgate.terminal.options import (
+    Force,
+    Formats,
+    Style,
+    Threads,
+    figure_files,
+    instead_of,
+    print_json,
+    tell_files,
+    watcher,
+)
 
 
 @with_error_messages
@@ -26,6 +36,8 @@ def evaluate(
     as_json: Annotated[bool, instead_of("the page")] = False,
     threads: Threads = None,
     force: Force = False,
+    formats: Formats = None,
+    style: Style = None,
 ) -> None:
     """Grade disciplines by the guidelines of RFC 7928.
 
@@ -34,18 +46,21 @@ def evaluate(
     """
     from headgate.evaluate import catalogue, show
 
+    wanted = figure_files(formats, style)
     sections = catalogue.chosen(section or ())
     if listed:
         console().print(show.listed(sections))
         return
-    from headgate.evaluate import record
+    from headgate.evaluate import page, record
     from headgate.evaluate.candidates import candidates
     from headgate.experiment.running import RunOptions
 
     options = RunOptions(quick, seeds, threads=threads, force=force)
     stored = record.carry_out(sections, candidates(disciplines or ()), out, options, watcher(as_json))
+    written = page.write_figures(stored.document, stored.path, wanted) if wanted.formats else []
     if as_json:
         print_json(stored.document)
         return
     console().print(show.page(stored.document))
     typer.echo(f"report  {stored.path / record.PAGE}\nfolder  {stored.path}")
+    tell_files(written)

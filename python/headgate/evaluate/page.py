@@ -1,15 +1,18 @@
 """The evaluation as one self-contained HTML page, made from the JSON document alone."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any
 
-from headgate import style
 from headgate.evaluate import ellipses, show, words
 from headgate.evaluate.common import COMMON
 from headgate.evaluate.grade import Grade
 from headgate.evaluate.network import PERIOD_S
+from headgate.plot import figure_style, printing
 from headgate.plot.picture import Picture, picture
 from headgate.report.pages import render
+from headgate.style import FigureFiles
 
 #: The RFC's words for the weight of a test, in figure 4 or in its section.
 WEIGHTS = {
@@ -27,9 +30,18 @@ _COMMON = {name: each.title for name, each in COMMON.items()}
 
 def draw(document: Mapping[str, Any]) -> dict[int, Picture]:
     """The ellipses of every section, by its number."""
-    with style.applied():
+    with figure_style.applied():
         disciplines, sections = document["disciplines"], document["sections"]
         return {section["number"]: picture(ellipses.figure(section, disciplines)) for section in sections}
+
+
+def write_figures(document: Mapping[str, Any], folder: Path, wanted: FigureFiles) -> list[Path]:
+    """Writes the ellipses of every section for a document into `folder`. Returns the files."""
+    makers = {
+        f"section-{section['number']}": partial(ellipses.figure, section, document["disciplines"])
+        for section in document["sections"]
+    }
+    return printing.save(makers, wanted, folder)
 
 
 def page(document: Mapping[str, Any], drawn: Mapping[int, Picture]) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from headgate import _core, style
+from headgate import _core
 from headgate.analysis.judge import Judgement, Verdict
 from headgate.execution.runner import Watcher
 from headgate.experiment import findings
@@ -13,7 +13,9 @@ from headgate.experiment.declare import Claim, Experiment, toml_text
 from headgate.experiment.results import ExperimentResults, NotRunError
 from headgate.experiment.running import ExperimentRun, RunOptions, run
 from headgate.files import store
+from headgate.plot import figure_style, printing
 from headgate.plot.picture import picture
+from headgate.style import NO_FILES, FigureFiles
 
 SCHEMA = 3
 DOCUMENT = "found.json"
@@ -26,13 +28,19 @@ class ExperimentRecord(NamedTuple):
     document: dict[str, Any]
 
 
-def carry_out(name: str, experiment: Experiment, out: Path, options: RunOptions, watcher: Watcher) -> ExperimentRecord:
-    """Runs an experiment, judges its claims, draws its figure, and stores the results in `out`."""
+def carry_out(
+    name: str, experiment: Experiment, out: Path, options: RunOptions, watcher: Watcher, wanted: FigureFiles = NO_FILES
+) -> ExperimentRecord:
+    """Runs an experiment, judges its claims, draws its figure, and stores the results in `out`.
+
+    The figure is also written as `wanted`.
+    """
     ran = run(experiment, out, options, watcher)
-    with style.applied():
+    with figure_style.applied():
         drawn = picture(experiment.plot(ran.results))
     stored = ExperimentRecord(folder(name, experiment, out, options), document_of(name, experiment, ran, options))
     store.write_files(stored.path, {**drawn.files("figure"), DOCUMENT: store.sealed_text(stored.document)})
+    printing.save({"figure": lambda: experiment.plot(ran.results)}, wanted, stored.path)
     return stored
 
 

@@ -8,7 +8,17 @@ import typer
 
 from headgate.errors import UsageError
 from headgate.terminal.console import console, with_error_messages
-from headgate.terminal.options import Force, Threads, instead_of, print_json, watcher
+from headgate.terminal.options import (
+    Force,
+    Formats,
+    Style,
+    Threads,
+    figure_files,
+    instead_of,
+    print_json,
+    tell_files,
+    watcher,
+)
 
 if TYPE_CHECKING:
     from headgate.execution.runner import Watcher
@@ -87,6 +97,8 @@ def run(
     as_json: Annotated[bool, instead_of("tables")] = False,
     threads: Threads = None,
     force: Force = False,
+    formats: Formats = None,
+    style: Style = None,
 ) -> None:
     """Run experiments and judge the paper's claims.
 
@@ -98,6 +110,7 @@ def run(
     from headgate.experiment.running import RunOptions
     from headgate.papers import catalogue
 
+    wanted = figure_files(formats, style)
     if trace is not None and not trace.is_file():
         raise UsageError(f"there is no file {trace}")
     options = RunOptions(quick, seeds, catalogue.further(further), {}, trace, threads, force, tuple(settings or ()))
@@ -105,11 +118,14 @@ def run(
     documents = []
     for number, name in enumerate(chosen, 1):
         count = f"{number}/{len(chosen)} " if len(chosen) > 1 else ""
-        stored = record.carry_out(name, catalogue.experiment(name), out, options, watcher(as_json, f"{count}{name}"))
+        bar = watcher(as_json, f"{count}{name}")
+        stored = record.carry_out(name, catalogue.experiment(name), out, options, bar, wanted)
         documents.append(stored.document)
         if not as_json:
             console().print(shown.result_tables(stored.document))
-            typer.echo(f"figure  {stored.path / 'figure.png'}\n")
+            files = [wanted.name("figure", each) for each in wanted.formats]
+            tell_files([stored.path / name for name in ["figure.png", *files]])
+            typer.echo()
     if as_json:
         print_json(documents)
     elif len(documents) > 1:

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from headgate import style
 from headgate.analysis import data
 from headgate.files.disk import DISK
-from headgate.plot import parallel
+from headgate.plot import figure_style, parallel, printing
 from headgate.plot.curves import completion, delay_cdf, fairness
 from headgate.plot.goodput import goodput
 from headgate.plot.overtime import gauges, queue
@@ -19,6 +19,7 @@ from headgate.plot.panels import figure_of
 from headgate.plot.picture import Picture, picture
 from headgate.plot.tradeoff import tradeoff
 from headgate.results import Result
+from headgate.style import FigureFiles
 
 __all__ = [
     "Picture",
@@ -34,6 +35,7 @@ __all__ = [
     "pictures",
     "queue",
     "save_all",
+    "save_files",
     "tradeoff",
 ]
 
@@ -49,7 +51,7 @@ def figures(result: Result, names: Collection[str] = ()) -> dict[str, Figure]:
 
 
 def pictures(
-    result: Result, dpi: float = style.DPI, names: Collection[str] = (), *, png: bool = True
+    result: Result, dpi: float = figure_style.DPI, names: Collection[str] = (), *, png: bool = True
 ) -> dict[str, Picture]:
     """The figures as SVG, and as PNG if wanted, by file name. Files and page share them.
 
@@ -77,6 +79,14 @@ def _makers(result: Result, names: Collection[str]) -> parallel.Makers:
     }
     style.check_figures(names)
     return {name: make for name, make in makers.items() if not names or name in names}
+
+
+def save_files(result: Result, folder: Path | str, wanted: FigureFiles, names: Collection[str] = ()) -> list[Path]:
+    """Writes the figures for a document into `folder`: in the formats and the style of `wanted`. Returns the files.
+
+    `names` selects as in `figures`.
+    """
+    return printing.save(_makers(result, names), wanted, Path(folder))
 
 
 def save_all(result: Result, folder: Path | str, drawn: dict[str, Picture] | None = None) -> list[Path]:

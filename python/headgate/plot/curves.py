@@ -10,6 +10,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, PercentF
 from headgate import style
 from headgate.analysis import data, links
 from headgate.analysis.spread import Estimate
+from headgate.plot import figure_style
 from headgate.plot.panels import beside_legend, figure_of, heading, legend_beside, looks_of
 from headgate.results import Result
 
@@ -25,7 +26,7 @@ _WHOLE = "whole run"
 
 def delay_cdf(result: Result, ax: Axes | None = None) -> Axes:
     """The distribution of the queueing delay (CDF) over all seeds; a dot marks each 99th percentile."""
-    with style.applied():
+    with figure_style.applied():
         looks = looks_of(result)
         axes = ax if ax is not None else beside_legend(len(looks), 4.6).add_subplot()
         curves = {name: curve for name in looks if (curve := data.delay(result, name)) is not None}
@@ -87,7 +88,7 @@ def fairness(result: Result, ax: Axes | None = None) -> Axes | None:
 
     None if no slot has two flows.
     """
-    with style.applied():
+    with figure_style.applied():
         looks = looks_of(result)
         lines = {entry["qdisc"]: _indices(entry) for entry in result.summary() if entry["qdisc"] in looks}
         names = list(dict.fromkeys(name for line in lines.values() for name in line if name != _WHOLE))
@@ -152,7 +153,7 @@ def completion(result: Result) -> list[Axes] | None:
     Transfers that began after the warm-up count. Unfinished ones are missing on the left and keep the curves on the
     right below 100 %. None if the result has no transfers.
     """
-    with style.applied():
+    with figure_style.applied():
         looks = looks_of(result)
         transfers = {name: times for name in looks if len((times := data.transfers(result, name)).kilobytes)}
         if not transfers:

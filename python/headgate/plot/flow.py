@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from headgate import style
 from headgate.analysis import data
+from headgate.plot import figure_style
 from headgate.plot.overtime import gauge_title, gauge_unit
 from headgate.plot.panels import heading, new_figure, over_time
 from headgate.results import Result
@@ -48,7 +49,7 @@ def flow(result: Result, explanation: Explanation) -> Figure:
     panels.append(lambda axes: _queue(axes, intervals))
     if gauge is not None:
         panels.append(lambda axes: _line(axes, *gauge))
-    with style.applied():
+    with figure_style.applied():
         figure = new_figure(1.7 * len(panels) + 1.2)
         shared: Axes | None = None
         for place, panel in enumerate(panels):

@@ -8,6 +8,7 @@ from matplotlib.patches import Patch
 from headgate import style
 from headgate.analysis import data
 from headgate.analysis.division import protocols
+from headgate.plot import figure_style
 from headgate.plot.panels import Panels, heading
 from headgate.results import Result
 from headgate.scenario import Role
@@ -28,7 +29,7 @@ def goodput(result: Result, qdisc: str | None = None, ax: Axes | None = None) ->
     Up to 24 flows each get a bar, with the 95 % interval over seeds. More flows are drawn as one profile a group: its
     flows in ascending order, with the range over seeds as a band.
     """
-    with style.applied():
+    with figure_style.applied():
         panels = Panels(result, qdisc, ax)
         single = sum(group.flows for group in result.scenario.groups) <= MOST_BARS
         summary = {entry["qdisc"]: entry for entry in result.summary()}

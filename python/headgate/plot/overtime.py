@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from headgate import _core, style
 from headgate.analysis import data, links
+from headgate.plot import figure_style
 from headgate.plot.panels import Panels, chosen, heading, new_figure, over_time, warmup_note
 from headgate.results import Result
 
@@ -19,7 +20,7 @@ _LINE_PT = 1.1
 
 def points(columns: int) -> int:
     """The number of points in a line over a panel, with so many panels in a row: one for each line width."""
-    return round(style.WIDTH_IN * 72 / _LINE_PT / columns)
+    return round(figure_style.current().width_in * 72 / _LINE_PT / columns)
 
 
 def queue(result: Result, qdisc: str | None = None, ax: Axes | None = None) -> list[Axes]:
@@ -28,7 +29,7 @@ def queue(result: Result, qdisc: str | None = None, ax: Axes | None = None) -> l
     One panel a discipline, or the one named by `qdisc`, drawn on `ax` if given. The right axis turns packets into the
     time the link needs to send them, at the mean packet size of the run.
     """
-    with style.applied():
+    with figure_style.applied():
         panels = Panels(result, qdisc, ax)
         for name, axes in zip(panels.qdiscs, panels.axes, strict=True):
             line = data.metric(result, name, "queue_packets", points(panels.columns))
@@ -46,16 +47,17 @@ def gauges(result: Result, qdisc: str | None = None, gauge: str | None = None, a
     `qdisc` selects one discipline. With `gauge` and `ax`, only that gauge is drawn, on these axes. Returns no axes if
     no discipline has a gauge.
     """
-    with style.applied():
+    with figure_style.applied():
         if gauge is not None or ax is not None:
             return [_gauge(result, qdisc, gauge, ax)]
         known = data.qdiscs(result)
         looks = style.looks(known)
-        watched = {name: data.gauges(result, name, points(_GAUGES_ACROSS)) for name in chosen(known, qdisc)}
+        in_row = figure_style.across(_GAUGES_ACROSS)
+        watched = {name: data.gauges(result, name, points(in_row)) for name in chosen(known, qdisc)}
         rows = [
-            [(name, gauge, line) for gauge, line in lines.items()][start : start + _GAUGES_ACROSS]
+            [(name, gauge, line) for gauge, line in lines.items()][start : start + in_row]
             for name, lines in watched.items()
-            for start in range(0, len(lines), _GAUGES_ACROSS)
+            for start in range(0, len(lines), in_row)
         ]
         if not rows:
             return []

@@ -12,6 +12,7 @@ from headgate.analysis import data
 from headgate.analysis.division import Division, LinkShare, divisions
 from headgate.analysis.links import first
 from headgate.analysis.verdict import sentence
+from headgate.plot import figure_style
 from headgate.plot.panels import heading, looks_of, new_figure
 from headgate.results import Result
 from headgate.scenario import Role
@@ -28,7 +29,7 @@ def overview(result: Result) -> Figure:
     Bars are goodput after the warm-up, averaged over seeds. The line is where bars would meet in the max-min fair
     division. The title is the verdict on the result.
     """
-    with style.applied():
+    with figure_style.applied():
         looks_of(result)
         ranked = divisions(result)
         rate_bps = result.scenario.rate_bps
@@ -87,7 +88,7 @@ def _numbers(axes: Axes, row: int, division: Division, colors: list[str], reach_
         at, align = spots.get(place, ((left + right) / 2, "center")) if last else (left + pad, "left")
         shown, ink = style.number(part.goodput_bps / scale, 2), style.ink(color)
         edge = color
-        if part.goodput_bps < _ROOM * reach_bps:
+        if part.goodput_bps < figure_style.share(_ROOM) * reach_bps:
             shown, at, align, edge = shown if place == last else "", right + pad, "left", "white"
             ink = color if part.role == Role.UNRESPONSIVE else style.FAIR
         # A box keeps the line of the fair division from crossing a number; an outline would turn text into paths.

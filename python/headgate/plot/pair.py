@@ -8,6 +8,7 @@ from matplotlib.lines import Line2D
 from headgate import style
 from headgate.analysis import data, links
 from headgate.analysis.columns import ColumnArrays
+from headgate.plot import figure_style
 from headgate.plot.overtime import draw_line, gauge_shown, gauge_title
 from headgate.plot.panels import heading, looks_of, new_figure, over_time, warmup_note
 from headgate.results import Result
@@ -28,7 +29,7 @@ def pair(result: Result) -> Figure:
     known = list(looks)
     if len(known) != 2:
         raise ValueError(f"pair needs a result with two disciplines; this one has {len(known)}: {', '.join(known)}")
-    with style.applied():
+    with figure_style.applied():
         gauges = dict(list(_watched(result, known[1]).items())[:_GAUGES])
         figure = new_figure(5.2 + (1.9 if gauges else 0))
         rows = 3 if gauges else 2
@@ -36,7 +37,7 @@ def pair(result: Result) -> Figure:
             first, second = figure.axes[:2] if column else (None, None)
             top = figure.add_subplot(rows, 2, column + 1, sharey=first)
             _goodput(result, name, top)
-            top.set_title(look.label, color=style.legible(look.color), pad=6 + _LEGEND_ROW_PT * _legend_rows(result))
+            top.set_title(look.label, color=style.legible(look.color), pad=_title_pad(result))
             below = figure.add_subplot(rows, 2, column + 3, sharey=second)
             queue = data.metric(result, name, "queue_packets", _POINTS)
             draw_line(result, below, queue, look.color, band=False)
@@ -76,9 +77,11 @@ def _goodput(result: Result, qdisc: str, axes: Axes) -> None:
             axes.axhline(group.fair_bps.sum() / 1e6, color=color, linewidth=0.9, dashes=(4, 3), zorder=1)
 
 
-def _legend_rows(result: Result) -> int:
-    """The rows of the legend between a title and its panel."""
-    return -(-(len(result.scenario.groups) + 1) // _LEGEND_ACROSS)
+def _title_pad(result: Result) -> float:
+    """Points between a title and its panel: room for the rows of the legend, which a paper's figure has below."""
+    if figure_style.current().is_paper:
+        return 3.0
+    return 6 - _LEGEND_ROW_PT * (-(len(result.scenario.groups) + 1) // _LEGEND_ACROSS)
 
 
 def _legend(axes: Axes, result: Result) -> None:

@@ -8,6 +8,7 @@ from matplotlib.lines import Line2D
 
 from headgate import style
 from headgate.analysis import data
+from headgate.plot import figure_style
 from headgate.plot.layout import Layout
 from headgate.results import Result
 
@@ -66,8 +67,8 @@ def looks_of(result: Result) -> dict[str, style.Look]:
 def columns(count: int) -> int:
     """How many panels stand side by side."""
     if count <= 3:
-        return count
-    return 2 if count == 4 else 3 if count in (5, 6, 9) else 4
+        return figure_style.across(count)
+    return figure_style.across(2 if count == 4 else 3 if count in (5, 6, 9) else 4)
 
 
 def shared_axes(count: int, panel_height: float) -> list[Axes]:
@@ -94,9 +95,11 @@ def separate_axes(count: int, panel_height: float) -> list[Axes]:
 
 
 def new_figure(height: float) -> Figure:
-    """A figure of the common width; `height` in inches."""
-    layout = Layout(w_pad=0.08, h_pad=0.06, wspace=0.02, hspace=0.03)
-    return Figure(figsize=(style.WIDTH_IN, height), layout=layout)
+    """A figure of the style's width; `height` in inches is that on a screen."""
+    chosen_style = figure_style.current()
+    pads = (0.02, 0.03) if chosen_style.is_paper else (0.08, 0.06)
+    layout = Layout(w_pad=pads[0], h_pad=pads[1], wspace=0.02, hspace=0.03)
+    return Figure(figsize=(chosen_style.width_in, chosen_style.height * height), layout=layout)
 
 
 def beside_legend(count: int, height: float) -> Figure:
@@ -113,7 +116,9 @@ def figure_of(axes: Axes) -> Figure:
 
 
 def heading(figure: Figure, title: str, note: str = "") -> None:
-    """The title above the panels, and a note on how to read them."""
+    """The title above the panels, and a note on how to read them. In a paper, the caption has both."""
+    if figure_style.current().is_paper:
+        return
     wrapped = style.fold(title, 88, lines=3)
     below = style.fold(note, 150, lines=3)
     figure.suptitle(wrapped, x=0.012, ha="left", linespacing=1.25, gid=TITLE)

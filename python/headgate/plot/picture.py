@@ -1,23 +1,18 @@
 """A figure as bytes, reproducible on every machine."""
 
-import io
 import re
 from pathlib import Path
 from typing import NamedTuple
 
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-from headgate import style
 from headgate.files import store
+from headgate.plot import figure_style, printing
 from headgate.plot.panels import TITLE
+from headgate.style import FigureFormat
 
 _POINTS = 72
 """Points per inch."""
-
-_PATH = re.compile(rb' d="[^"]*"')
-_BEYOND_HUNDREDTHS = re.compile(rb"(\.\d\d)\d+")
 
 
 class Picture(NamedTuple):
@@ -47,34 +42,20 @@ class Picture(NamedTuple):
         return f' height="{height:.2f}pt" viewBox="0 {self.title_pt:.2f} {width:g} {height:.2f}"'.encode()
 
 
-def picture(figure: Figure, dpi: float = style.DPI, *, png: bool = True) -> Picture:
+def picture(figure: Figure, dpi: float = figure_style.DPI, *, png: bool = True) -> Picture:
     """Draws a figure as SVG, and as PNG if wanted, with one layout. `dpi` is that of the PNG."""
-    vector, pixels = io.BytesIO(), io.BytesIO()
-    with style.applied():
-        figure.set_dpi(dpi)
-        agg = FigureCanvasAgg(figure)
-        if (layout := figure.get_layout_engine()) is not None:
-            layout.execute(figure)
-            figure.set_layout_engine("none")
-        # Printed by the canvas: `savefig` would lay out the figure again for each format.
-        # matplotlib's canvases have no types.
-        if png:
-            agg.print_png(pixels, metadata={"Software": None})  # type: ignore[no-untyped-call]
+    with figure_style.applied():
+        formats = [FigureFormat.PNG, FigureFormat.SVG] if png else [FigureFormat.SVG]
+        contents = printing.printed(figure, formats, dpi)
         title_pt = _title_pt(figure)
-        FigureCanvasSVG(figure).print_svg(vector, metadata={"Date": None, "Creator": None})  # type: ignore[no-untyped-call]
     title = " ".join(figure.get_suptitle().split())
-    return Picture(title, _short(vector.getvalue()), pixels.getvalue() if png else None, title_pt)
+    return Picture(title, contents[FigureFormat.SVG], contents.get(FigureFormat.PNG), title_pt)
 
 
 def save(figure: Figure, path: Path) -> Path:
     """Writes a figure as SVG and PNG to `path`, without suffix. Returns the PNG's path."""
     store.write_files(path.parent, picture(figure).files(path.name))
     return path.with_name(f"{path.name}.png")
-
-
-def _short(svg: bytes) -> bytes:
-    """The SVG with coordinates rounded to 0.01 points; matplotlib writes millionths."""
-    return _PATH.sub(lambda path: _BEYOND_HUNDREDTHS.sub(rb"\1", path[0]), svg)
 
 
 def _title_pt(figure: Figure) -> float:

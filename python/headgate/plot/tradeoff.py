@@ -7,6 +7,7 @@ from matplotlib.ticker import FuncFormatter
 
 from headgate import style
 from headgate.analysis import data, links
+from headgate.plot import figure_style
 from headgate.plot.panels import beside_legend, figure_of, heading, legend_beside, looks_of
 from headgate.results import Result
 
@@ -24,7 +25,7 @@ def tradeoff(result: Result, ax: Axes | None = None) -> Axes:
     With several seeds a larger dot marks the mean, and an ellipse one standard deviation. The ellipse is the contour of
     the two-dimensional normal distribution fitted by maximum likelihood.
     """
-    with style.applied():
+    with figure_style.applied():
         looks = looks_of(result)
         axes = ax if ax is not None else beside_legend(len(looks), 4.6).add_subplot()
         unit, scale = style.unit_of(result.scenario.rate_bps)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,6 +11,7 @@ import typer
 
 from headgate import shipped
 from headgate.errors import UsageError, did_you_mean
+from headgate.style import FigureFiles, FigureFormat, PageStyle
 
 if TYPE_CHECKING:
     from headgate.execution.runner import Watcher
@@ -23,6 +24,22 @@ Figures = Annotated[
     str | None,
     typer.Option("--figures", metavar="NAMES", help="Draw only these figures, such as overview,queue (default: all)."),
 ]
+Formats = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="FORMATS",
+        help="Write the figures for a document too: svg, pdf, png or pgf, such as pdf,pgf (default with --style: pdf).",
+    ),
+]
+Style = Annotated[
+    PageStyle | None,
+    typer.Option(
+        "--style",
+        metavar="STYLE",
+        help="Draw these figures for the screen, or for one or both columns of a paper: screen, paper, paper2.",
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Run finished runs again.")]
 Seeds = Annotated[int | None, typer.Option(min=1, metavar="N", help="Run seeds 1 to N.")]
 Threads = Annotated[int | None, typer.Option(min=1, metavar="N", help="Run on N threads (default: all processors).")]
@@ -31,6 +48,22 @@ Threads = Annotated[int | None, typer.Option(min=1, metavar="N", help="Run on N 
 def instead_of(shown: str) -> Any:
     """The option `--json` of a command that prints `shown` by default."""
     return typer.Option("--json", help=f"Print one JSON document instead of {shown}.")
+
+
+def figure_files(formats: str | None, style: PageStyle | None) -> FigureFiles:
+    """The files that `--format` and `--style` ask for; `UsageError` for an unknown format."""
+    named = listed(formats) or ([FigureFormat.PDF] if style is not None else [])
+    for name in named:
+        if name not in list(FigureFormat):
+            near = did_you_mean(name, list(FigureFormat))
+            raise UsageError(f"--format: {name!r} is not a format of figures{near} Formats: {', '.join(FigureFormat)}")
+    return FigureFiles(tuple(FigureFormat(name) for name in dict.fromkeys(named)), style or PageStyle.SCREEN)
+
+
+def tell_files(written: Sequence[Path], *, quiet: bool = False) -> None:
+    """Prints the figures that were written for a document, if there are any."""
+    if written and not quiet:
+        typer.echo("\n".join(f"figure  {path}" for path in written))
 
 
 def listed(names: str | None) -> list[str]:

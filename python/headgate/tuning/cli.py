@@ -1,12 +1,28 @@
 """The command `headgate tune`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from headgate.style import FigureFiles
 from headgate.terminal.console import console, with_error_messages
-from headgate.terminal.options import Changes, Seeds, Threads, instead_of, print_json, reading, watcher
+from headgate.terminal.options import (
+    Changes,
+    Formats,
+    Seeds,
+    Style,
+    Threads,
+    figure_files,
+    instead_of,
+    print_json,
+    reading,
+    tell_files,
+    watcher,
+)
+
+if TYPE_CHECKING:
+    from headgate.tuning.tuned import TuningResult
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A scenario file, such as scenarios/penalty-box.toml.")]
 Qdisc = Annotated[
@@ -43,6 +59,8 @@ def tune(
     ),
     as_json: Annotated[bool, instead_of("tables")] = False,
     threads: Threads = None,
+    formats: Formats = None,
+    style: Style = None,
 ) -> None:
     """Search a discipline's parameters for the best setting.
 
@@ -52,6 +70,7 @@ def tune(
     from headgate.scenario import Scenario
     from headgate.tuning import tuned
 
+    wanted = figure_files(formats, style)
     with reading(file):
         scenario = Scenario.load(file, set=changes or (), qdiscs=[qdisc] if qdisc else (), seeds=seeds)
     tuning = tuned.tune(
@@ -66,6 +85,7 @@ def tune(
         watcher=watcher(as_json),
         figures=not as_json,
     )
+    written = _write_figures(tuning, wanted)
     if as_json:
         print_json(tuning.document)
     else:
@@ -73,11 +93,20 @@ def tune(
 
         for part in show.parts(tuning.outcome, tuning.importances):
             typer.echo(part) if isinstance(part, str) else console().print(part)
-        for figure in tuning.figures:
-            typer.echo(f"figure  {figure}")
+        tell_files([*tuning.figures, *written])
         typer.echo(f"folder  {tuning.folder}")
     if not tuning.outcome.compared:
         raise typer.Exit(1)
+
+
+def _write_figures(tuning: "TuningResult", wanted: FigureFiles) -> list[Path]:
+    """Writes the figures of a search for a document."""
+    if not wanted.formats:
+        return []
+    from headgate.plot import printing
+    from headgate.tuning import figures
+
+    return printing.save(figures.makers(tuning.outcome, tuning.importances), wanted, tuning.folder)
 
 
 @with_error_messages
@@ -99,6 +128,8 @@ def sensitivity(
     out: Annotated[Path, typer.Option(metavar="DIR", help="Write the result folder below DIR.")] = Path("results"),
     as_json: Annotated[bool, instead_of("the table")] = False,
     threads: Threads = None,
+    formats: Formats = None,
+    style: Style = None,
 ) -> None:
     """Vary each parameter of a discipline and show the effect.
 
@@ -107,6 +138,7 @@ def sensitivity(
     from headgate.scenario import Scenario
     from headgate.tuning import sensitivity as varying
 
+    wanted = figure_files(formats, style)
     with reading(file):
         scenario = Scenario.load(file, set=changes or (), qdiscs=[qdisc] if qdisc else (), seeds=seeds)
     varied = varying.sensitivity(
@@ -117,14 +149,17 @@ def sensitivity(
         threads=threads,
         watcher=watcher(as_json),
     )
-    if as_json:
-        print_json(varied.document())
-        return
+    from headgate.plot import printing
     from headgate.plot.picture import save
     from headgate.tuning import sensitivity_show as show
 
+    written = printing.save({"sensitivity": lambda: show.figure(varied)}, wanted, varied.folder)
+    if as_json:
+        print_json(varied.document())
+        return
     console().print(show.table(varied))
     for sentence in show.sentences(varied):
         typer.echo(sentence)
-    typer.echo(f"\nfigure  {save(show.figure(varied), varied.folder / 'sensitivity')}")
+    typer.echo()
+    tell_files([save(show.figure(varied), varied.folder / "sensitivity"), *written])
     typer.echo(f"folder  {varied.folder}")

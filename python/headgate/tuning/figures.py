@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from headgate import style
+from headgate.plot import figure_style
 from headgate.plot.panels import heading, new_figure
 from headgate.tuning.goals import Goal
 from headgate.tuning.outcome import SearchOutcome
@@ -25,12 +26,17 @@ KEEPS, BREAKS, WAS, FOUND = style.TCP, style.MODEST, style.FAIR, style.UNRESPONS
 
 def figures(outcome: SearchOutcome, importances: Mapping[str, Mapping[str, float]]) -> dict[str, Figure]:
     """Every figure, by file name."""
-    with style.applied():
-        drawn = {"search": search(outcome, importances)}
-        if len(outcome.plan.goals.goals) > 1:
-            drawn["front"] = front(outcome)
-        if any(importances.values()):
-            drawn["importance"] = importance(importances)
+    with figure_style.applied():
+        return {name: make() for name, make in makers(outcome, importances).items()}
+
+
+def makers(outcome: SearchOutcome, importances: Mapping[str, Mapping[str, float]]) -> dict[str, Callable[[], Figure]]:
+    """The functions that draw the figures, by file name. Call them in a style that is applied."""
+    drawn: dict[str, Callable[[], Figure]] = {"search": lambda: search(outcome, importances)}
+    if len(outcome.plan.goals.goals) > 1:
+        drawn["front"] = lambda: front(outcome)
+    if any(importances.values()):
+        drawn["importance"] = lambda: importance(importances)
     return drawn
 
 
@@ -41,7 +47,7 @@ def search(outcome: SearchOutcome, importances: Mapping[str, Mapping[str, float]
                for axis in plan.axes}  # fmt: skip
     axes = sorted(plan.axes, key=lambda axis: -decides[axis.name])[:MAX_PANELS]
     goals = plan.goals.goals
-    across = min(4, len(axes))
+    across = figure_style.across(min(4, len(axes)))
     down = -(-len(axes) // across) * len(goals)
     figure = new_figure(2.4 * down + 1.1)
     for row, goal in enumerate(goals):
@@ -96,7 +102,7 @@ def importance(importances: Mapping[str, Mapping[str, float]]) -> Figure:
         bars = panel.barh(names, [100 * shares[each] for each in names], color=KEEPS)
         panel.bar_label(bars, fmt="%.0f %%", padding=3, fontsize=8.5)
         panel.set_title(name)
-        panel.set_xlim(0, 115 * max(shares.values()))
+        panel.set_xlim(0, 100 * (1 + figure_style.share(0.15)) * max(shares.values()))
         panel.grid(visible=False, axis="y")
         panel.set_xlabel("Importance (%)")
     heading(

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from headgate import style
 from headgate.experiment.show import STYLES
+from headgate.plot import figure_style
 from headgate.plot.panels import heading, new_figure
 from headgate.terminal import layout
 from headgate.tuning.goals import Goal, SettingChange, changes, more_seeds
@@ -51,9 +52,9 @@ def sentences(result: Sensitivity) -> Iterator[str]:
 
 def figure(result: Sensitivity) -> Figure:
     """A panel for each parameter and metric: means with their 95 % intervals over the values, the original in gray."""
-    with style.applied():
+    with figure_style.applied():
         goals, axes = result.goals.goals, result.axes
-        across = min(5, len(axes))
+        across = figure_style.across(min(5, len(axes)))
         down = -(-len(axes) // across)
         drawn = new_figure(2.3 * down * len(goals) + 1.1)
         for row, goal in enumerate(goals):
