@@ -89,9 +89,9 @@ msrv: | rust ## check that all crates compile with the oldest Rust that Cargo.to
 	$(CARGO) +$(MSRV) check --locked --quiet --workspace
 
 # A dirty checkout may be packaged: nothing is published.
-package: | rust ## package the crates for crates.io, and build the packaged disciplines alone
+package: | rust ## package the crates for crates.io, and build each of them as packaged
 	rm -f target/package/*.crate
-	$(CARGO) package --locked --no-verify --allow-dirty --quiet $(CRATES:%=-p %)
+	$(CARGO) package --locked --allow-dirty --quiet $(CRATES:%=-p %)
 	.ci/try-crate target/package/aqm-*.crate $(MSRV) $(BARE)
 
 publish-crates: | rust ## publish the crates on crates.io; the workflow of a release does
