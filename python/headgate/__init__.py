@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from headgate.tuning.sensitivity import sensitivity as sensitivity
     from headgate.tuning.tuned import TuningResult as TuningResult
     from headgate.tuning.tuned import tune as tune
+    from headgate.widgets import explore as explore
 
     __version__: str
 
@@ -66,6 +67,7 @@ _LATER = {
         "build.settings": "qdisc traffic",
         "api": "load run",
         "lab_page.page": "lab",
+        "widgets": "explore",
         "prototype.port": "Port",
         "results": "Result",
         "sweeps.api": "sweep",
