@@ -64,15 +64,21 @@ impl SimEvent {
     /// The packet, if it is an event of one.
     #[inline]
     pub fn packet(&self) -> SimPacket {
-        let [low, high] = self.contents.map(u64::from);
         Packet {
             arrived: Time::ZERO,
             flow: FlowId(self.flow.into()),
             bytes: self.bytes,
             class: ClassId(0),
             ecn: self.ecn,
-            handle: Segment::from_bits(high << 32 | low),
+            handle: self.contents(),
         }
+    }
+
+    /// The contents of its packet.
+    #[inline]
+    pub fn contents(&self) -> Segment {
+        let [low, high] = self.contents.map(u64::from);
+        Segment::from_bits(high << 32 | low)
     }
 }
 

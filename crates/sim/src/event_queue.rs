@@ -96,15 +96,21 @@ impl<E: Copy> EventQueue<E> {
     pub fn push(&mut self, time: Time, event: E) {
         let time = time.as_nanos();
         let node = EventNode { time, next: NONE, event };
-        let at = self.free;
+        let mut at = self.free;
         if let Some(slot) = self.nodes.get_mut(at as usize) {
             self.free = slot.next;
             *slot = node;
-            self.insert(time, at);
         } else {
-            push_tightly(&mut self.nodes, node);
-            self.insert(time, (self.nodes.len() - 1) as u32);
+            at = self.add_node(node);
         }
+        self.insert(time, at);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add_node(&mut self, node: EventNode<E>) -> u32 {
+        push_tightly(&mut self.nodes, node);
+        (self.nodes.len() - 1) as u32
     }
 
     /// Removes and returns the next event, if it is not later than `until`. Calls `on_lowest`, in no fixed order, with
@@ -127,14 +133,25 @@ impl<E: Copy> EventQueue<E> {
         Some((Time::from_nanos(node.time), node.event))
     }
 
-    /// Stores a node in the slot of its tick.
-    #[inline]
+    /// Stores a node in the slot of its tick. Most find an empty slot of the lowest level: a tick is short.
+    #[inline(always)]
     fn insert(&mut self, time: u64, node: u32) {
         let tick = (time >> self.shift).max(self.tick);
         let ahead = tick ^ self.tick;
-        if ahead < SLOTS as u64 {
-            return self.insert_lowest(time, node, tick as usize & (SLOTS - 1));
+        if ahead >= SLOTS as u64 {
+            return self.insert_higher(time, node, tick, ahead);
         }
+        let slot = tick as usize & (SLOTS - 1);
+        if self.levels[0].slots[slot].0 == NONE {
+            self.levels[0].begin(slot, node);
+        } else {
+            self.insert_sorted(time, node, slot);
+        }
+    }
+
+    /// Stores a node at the level of the highest digit of `ahead`, in which its tick differs from the current one.
+    #[inline(never)]
+    fn insert_higher(&mut self, time: u64, node: u32, tick: u64, ahead: u64) {
         let level = (63 - ahead.leading_zeros()) / DIGIT;
         let slot = (tick >> (DIGIT * level)) as usize & (SLOTS - 1);
         self.append_to_chunk(level as usize, slot, time, node);
@@ -157,6 +174,7 @@ impl<E: Copy> EventQueue<E> {
         self.levels[level].slots[slot].1 = at << LEN | (len + 1) as u32;
     }
 
+    #[inline(never)]
     fn new_chunk(&mut self) -> u32 {
         let at = self.free_chunk;
         if let Some(chunk) = self.chunks.get_mut(at as usize) {
@@ -167,14 +185,13 @@ impl<E: Copy> EventQueue<E> {
         (self.chunks.len() - 1) as u32
     }
 
-    /// Inserts into a slot of the lowest level, after every event that is not later.
-    #[inline]
-    fn insert_lowest(&mut self, time: u64, node: u32, slot: usize) {
+    /// Inserts into a slot of the lowest level that is not empty, after every event that is not later.
+    #[inline(never)]
+    fn insert_sorted(&mut self, time: u64, node: u32, slot: usize) {
         let (head, tail) = self.levels[0].slots[slot];
-        if head == NONE || self.nodes[tail as usize].time <= time {
-            if let Some(tail) = self.levels[0].append(slot, node) {
-                self.nodes[tail as usize].next = node;
-            }
+        if self.nodes[tail as usize].time <= time {
+            self.levels[0].slots[slot].1 = node;
+            self.nodes[tail as usize].next = node;
         } else if self.nodes[head as usize].time > time {
             self.nodes[node as usize].next = head;
             self.levels[0].slots[slot].0 = node;
@@ -197,6 +214,7 @@ impl<E: Copy> EventQueue<E> {
     }
 
     /// Refills the empty lowest level from the higher ones and returns its first slot.
+    #[inline(never)]
     fn refill_lowest(&mut self, mut on_lowest: impl FnMut(&E)) -> Option<usize> {
         loop {
             let level = (0..LEVELS).find(|&level| self.levels[level].words != 0)?;
@@ -257,10 +275,16 @@ impl WheelLevel {
         if *head != NONE {
             return Some(std::mem::replace(tail, node));
         }
-        (*head, *tail) = (node, node);
+        self.begin(slot, node);
+        None
+    }
+
+    /// Begins the list of an empty slot.
+    #[inline(always)]
+    fn begin(&mut self, slot: usize, node: u32) {
+        self.slots[slot] = (node, node);
         self.filled[slot / 64] |= 1 << (slot % 64);
         self.words |= 1 << (slot / 64);
-        None
     }
 
     /// The first non-empty slot.

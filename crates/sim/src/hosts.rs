@@ -337,11 +337,11 @@ impl Hosts {
         });
     }
 
-    /// Emits a flow's next datagram when `packet`, its latest one, reaches the first link.
+    /// Emits a flow's next datagram when the packet of `event`, its latest one, reaches the first link.
     #[inline]
-    pub fn next_datagram(&mut self, packet: &SimPacket, queue: &mut EventQueue<SimEvent>) {
-        if packet.handle.is_datagram() {
-            self.emit(packet.flow.0 as usize, queue);
+    pub fn next_datagram(&mut self, event: &SimEvent, queue: &mut EventQueue<SimEvent>) {
+        if event.contents().is_datagram() {
+            self.emit(event.flow as usize, queue);
         }
     }
 

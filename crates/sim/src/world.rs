@@ -95,7 +95,7 @@ impl World {
 
     /// Processes events before `until`, at most `most` of them. Returns the time of the last; `None` if there are no
     /// more.
-    #[inline]
+    #[inline(never)]
     fn process(&mut self, until: Time, most: u64, watch: &mut dyn RunObserver) -> Result<Option<Time>, RunError> {
         let last = self.events.saturating_add(most);
         loop {
@@ -160,20 +160,20 @@ impl World {
     fn handle(&mut self, event: SimEvent, now: Time) {
         let World { queue, net, sampler, .. } = self;
         let SimEvent { kind, link, flow, .. } = event;
-        let packet = event.packet();
+        // Each branch makes the packet for itself, where it is needed.
         match kind {
             EventKind::FromSender => {
-                net.hosts.next_datagram(&packet, queue);
-                net.arrive(link, packet, now, queue);
+                net.hosts.next_datagram(&event, queue);
+                net.arrive(link, event.packet(), now, queue);
             }
-            EventKind::FromReceiver | EventKind::FromLink => net.arrive(link, packet, now, queue),
-            EventKind::ReachesFarEnd => net.hosts.forward_packet(link, packet, now, queue),
-            EventKind::ToSender => net.hosts.acknowledge(&packet, now, queue),
+            EventKind::FromReceiver | EventKind::FromLink => net.arrive(link, event.packet(), now, queue),
+            EventKind::ReachesFarEnd => net.hosts.forward_packet(link, event.packet(), now, queue),
+            EventKind::ToSender => net.hosts.acknowledge(&event.packet(), now, queue),
             EventKind::SenderTimer => net.hosts.sender_timer(flow, now, queue),
             EventKind::ReceiverTimer => net.hosts.receiver_timer(flow, now, queue),
             EventKind::FlowStart => net.hosts.start_flow(flow, now, queue),
             EventKind::PacedSend => net.hosts.paced_send(flow, now, queue),
-            EventKind::DatagramArrival => net.hosts.deliver(&packet, now, now),
+            EventKind::DatagramArrival => net.hosts.deliver(&event.packet(), now, now),
             EventKind::AppWrite => net.hosts.app_write(flow, now, queue),
             EventKind::AppClose => net.hosts.app_close(flow, now, queue),
             EventKind::IntervalEnd => {
