@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 
 use crate::cx::Cx;
 use crate::packet::{Backlog, ClassId, FlowId, Packet};
+use crate::parts::Fifo;
 use crate::reason::Why;
 use crate::time::Time;
 use crate::units::Rate;
@@ -52,11 +53,11 @@ pub trait Discipline<T> {
     /// whenever the link is free, so a call on an empty queue marks the start of an idle period.
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>>;
 
-    /// Whether an empty queue would send `packet` at once and unchanged, and neither that nor an idle period leaves a
-    /// trace in the discipline's state. The host of an idle link may then skip all three calls.
+    /// The queue, if the discipline is no more than that. Its host may then put packets that fit and pop them without a
+    /// call, and need not report idle periods.
     #[inline]
-    fn is_transparent(&self, _packet: &Packet<T>) -> bool {
-        false
+    fn fifo(&mut self) -> Option<&mut Fifo<T>> {
+        None
     }
 
     /// Packets and bytes held, sub-queues included.

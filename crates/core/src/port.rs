@@ -143,8 +143,13 @@ impl<T, D: Discipline<T>, L: Ledger<T>> Port<T, D, L> {
     pub fn readmit(&mut self, packet: Packet<T>, now: Time, host: &mut dyn Sink<T>) {
         self.held.packets += 1;
         self.held.bytes += u64::from(packet.bytes);
-        let mut sink = CountingSink { ledger: &mut self.ledger, held: &mut self.held, host };
-        self.discipline.enqueue(packet, &mut Cx::new(now, &mut self.rng, &mut sink));
+        match self.discipline.fifo() {
+            Some(fifo) if fifo.admits(packet.bytes) => fifo.put(packet),
+            _ => {
+                let mut sink = CountingSink { ledger: &mut self.ledger, held: &mut self.held, host };
+                self.discipline.enqueue(packet, &mut Cx::new(now, &mut self.rng, &mut sink));
+            }
+        }
         self.check();
     }
 
@@ -178,8 +183,12 @@ impl<T, D: Discipline<T>, L: Ledger<T>> Port<T, D, L> {
     /// detects idle periods by it.
     #[inline(always)]
     pub fn dequeue(&mut self, now: Time, host: &mut dyn Sink<T>) -> Option<Packet<T>> {
-        let mut sink = CountingSink { ledger: &mut self.ledger, held: &mut self.held, host };
-        let packet = self.discipline.dequeue(&mut Cx::new(now, &mut self.rng, &mut sink));
+        let packet = if let Some(fifo) = self.discipline.fifo() {
+            fifo.pop()
+        } else {
+            let mut sink = CountingSink { ledger: &mut self.ledger, held: &mut self.held, host };
+            self.discipline.dequeue(&mut Cx::new(now, &mut self.rng, &mut sink))
+        };
         if let Some(packet) = &packet {
             self.ledger.sent(packet, now);
             self.held.packets = self.held.packets.wrapping_sub(1);
@@ -189,11 +198,11 @@ impl<T, D: Discipline<T>, L: Ledger<T>> Port<T, D, L> {
         packet
     }
 
-    /// Counts `packet` as arriving and sent at `now`, without calling the discipline, if the empty queue is transparent
-    /// for it ([`Discipline::is_transparent`]). Returns whether it was.
+    /// Counts `packet` as arriving and sent at `now`, if the discipline is an empty [`fifo`](Discipline::fifo) that it
+    /// fits in. Returns whether it was.
     #[inline(always)]
     pub fn pass(&mut self, packet: &mut Packet<T>, now: Time) -> bool {
-        let passes = self.held.packets == 0 && self.discipline.is_transparent(packet);
+        let passes = self.held.packets == 0 && self.discipline.fifo().is_some_and(|fifo| fifo.admits(packet.bytes));
         if passes {
             packet.arrived = now;
             self.ledger.arrived(packet, now);

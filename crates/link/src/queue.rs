@@ -73,15 +73,18 @@ impl<T, D: Discipline<T>, L: Meter<T>, M: Carrier> LinkQueue<T, D, L, M> {
     /// A packet arrives.
     #[inline(always)]
     pub fn arrive(&mut self, mut packet: Packet<T>, now: Time, next: &mut impl NextHop<T>) {
-        if self.wake_at == Time::NEVER && self.free_at <= now && self.port.pass(&mut packet, now) {
-            self.port.ledger_mut().set_backlog(Backlog::default(), now);
-            self.idle = false;
-            return self.send(packet, now, next);
+        let free = self.wake_at == Time::NEVER && self.free_at <= now;
+        if free {
+            if self.port.pass(&mut packet, now) {
+                self.port.ledger_mut().set_backlog(Backlog::default(), now);
+                self.idle = false;
+                return self.send(packet, now, next);
+            }
+            self.report_idle(now, next);
         }
-        self.report_idle(now, next);
         self.port.enqueue(packet, now, next);
         self.report_call();
-        if self.wake_at == Time::NEVER && self.free_at <= now {
+        if free {
             return self.dequeue(now, next);
         }
         let backlog = self.port.backlog();

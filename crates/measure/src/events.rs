@@ -83,6 +83,7 @@ impl EventLog {
     }
 
     /// Records an event of a packet.
+    #[inline(never)]
     pub fn record<T: HasFlow>(&mut self, packet: &Packet<T>, kind: PacketEvent, time: Time) {
         let Backlog { packets, bytes } = &mut self.backlog;
         match kind {

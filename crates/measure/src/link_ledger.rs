@@ -84,7 +84,7 @@ pub struct LinkLedger {
     /// Data packets dropped and marked, by group.
     groups: Vec<(u64, u64)>,
     metrics: PortMetrics,
-    events: Option<EventLog>,
+    events: Option<Box<EventLog>>,
     /// Integrals since the last [`settle`](LinkLedger::settle), in the current interval, and since counting began.
     occupancy: Occupancy,
     interval: Occupancy,
@@ -118,7 +118,10 @@ impl LinkLedger {
             flows,
             groups: vec![(0, 0); groups],
             metrics,
-            events: compared.then(|| EventLog::new(hop.number(), scenario.record.events, discipline)).flatten(),
+            events: compared
+                .then(|| EventLog::new(hop.number(), scenario.record.events, discipline))
+                .flatten()
+                .map(Box::new),
             occupancy: Occupancy::default(),
             interval: Occupancy::default(),
             total: Occupancy::default(),
@@ -241,7 +244,7 @@ impl LinkLedger {
     /// The event log, if events are recorded.
     #[inline]
     pub fn events(&mut self) -> Option<&mut EventLog> {
-        self.events.as_mut()
+        self.events.as_deref_mut()
     }
 
     /// Records the gauges for a drop or mark just made, if wanted. `name` maps a flow number to the discipline's flow.
@@ -315,7 +318,7 @@ impl FlowCounts {
 }
 
 impl<T: HasFlow> Ledger<T> for LinkLedger {
-    #[inline]
+    #[inline(always)]
     fn arrived(&mut self, packet: &Packet<T>, now: Time) {
         if T::is_data(packet) {
             let flow = &mut self.flows[T::flow(packet) as usize];
@@ -329,7 +332,7 @@ impl<T: HasFlow> Ledger<T> for LinkLedger {
         self.log_event(packet, PacketEvent::Arrived, now);
     }
 
-    #[inline]
+    #[inline(always)]
     fn sent(&mut self, packet: &Packet<T>, now: Time) {
         let delay = (now - packet.arrived).as_nanos();
         if T::is_data(packet) {

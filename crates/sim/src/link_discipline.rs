@@ -1,6 +1,7 @@
 //! The discipline of one direction of a link, built from the registry or supplied by the caller.
 
 use aqm::disciplines::{Droptail, DroptailConfig};
+use aqm::parts::Fifo;
 use aqm::{
     Backlog, BuildError, Class, Cx, Discipline, FlowId, Limit, LinkInfo, Params, Qdisc, Rate, Rng, Time, registry,
 };
@@ -26,9 +27,9 @@ impl ExternalDisciplines for () {
     }
 }
 
-/// DropTail, the discipline of most links, is compiled in, with its limit; any other is boxed.
+/// DropTail, the discipline of most links, is compiled in; any other is boxed.
 pub enum LinkDiscipline {
-    Droptail(Droptail<Segment>, Limit),
+    Droptail(Droptail<Segment>),
     Other(Box<dyn Discipline<Segment>>),
 }
 
@@ -52,8 +53,7 @@ impl LinkDiscipline {
             link_info(scenario, classes, scenario.mean_rate(hop), Rng::named(seed, &format!("key {label}")).bits());
         if qdisc.name == "droptail" {
             let config = DroptailConfig::from_settings(&settings)?;
-            let limit = config.limit;
-            return Ok(LinkDiscipline::Droptail(Droptail::new(config, &link_info)?, limit));
+            return Ok(LinkDiscipline::Droptail(Droptail::new(config, &link_info)?));
         }
         if scenario.classifies() {
             let inner = built(qdisc, &settings, direction_settings.limit, &link_info, external)?;
@@ -82,7 +82,7 @@ fn link_info<'a>(scenario: &Scenario, classes: &'a [Class], rate: Rate, key: u64
 macro_rules! either {
     ($link_discipline:expr, $it:ident => $call:expr) => {
         match $link_discipline {
-            LinkDiscipline::Droptail($it, _) => $call,
+            LinkDiscipline::Droptail($it) => $call,
             LinkDiscipline::Other($it) => $call,
         }
     };
@@ -98,8 +98,11 @@ impl Discipline<Segment> for LinkDiscipline {
         either!(self, it => it.dequeue(cx))
     }
     #[inline]
-    fn is_transparent(&self, packet: &SimPacket) -> bool {
-        matches!(self, LinkDiscipline::Droptail(_, limit) if limit.admits(Backlog::default(), packet.bytes))
+    fn fifo(&mut self) -> Option<&mut Fifo<Segment>> {
+        match self {
+            LinkDiscipline::Droptail(droptail) => droptail.fifo(),
+            LinkDiscipline::Other(_) => None,
+        }
     }
     #[inline]
     fn backlog(&self) -> Backlog {

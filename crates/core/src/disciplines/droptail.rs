@@ -48,5 +48,10 @@ impl<T> Discipline<T> for Droptail<T> {
         self.fifo.pop()
     }
 
+    #[inline(always)]
+    fn fifo(&mut self) -> Option<&mut Fifo<T>> {
+        Some(&mut self.fifo)
+    }
+
     crate::discipline::backlog_of!(fifo);
 }

@@ -16,12 +16,20 @@ impl Histogram {
     #[inline]
     pub fn record(&mut self, value: u64) {
         let bin_index = bin_index(value);
-        if bin_index >= self.bins.len() {
-            self.bins.resize(bin_index + 1, 0);
+        match self.bins.get_mut(bin_index) {
+            Some(bin) => *bin += 1,
+            None => self.add_bin(bin_index),
         }
-        self.bins[bin_index] += 1;
         self.count += 1;
         self.sum += u128::from(value);
+    }
+
+    /// Counts the first value of a bin beyond the present ones.
+    #[cold]
+    #[inline(never)]
+    fn add_bin(&mut self, bin_index: usize) {
+        self.bins.resize(bin_index + 1, 0);
+        self.bins[bin_index] = 1;
     }
 
     /// Adds the values of another histogram.
@@ -68,7 +76,8 @@ impl Histogram {
 
 #[inline]
 fn bin_index(value: u64) -> usize {
-    let shift = (63 - BITS).saturating_sub((value | 1).leading_zeros());
+    // Values below 64 have the shift 0, as 64 has.
+    let shift = (63 - BITS) - (value | 1 << BITS).leading_zeros();
     // The first two blocks are exact; each further block of 64 bins covers one power of two.
     ((shift as usize) << BITS) + (value >> shift) as usize
 }
