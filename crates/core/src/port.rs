@@ -189,13 +189,15 @@ impl<T, D: Discipline<T>, L: Ledger<T>> Port<T, D, L> {
             let mut sink = CountingSink { ledger: &mut self.ledger, held: &mut self.held, host };
             self.discipline.dequeue(&mut Cx::new(now, &mut self.rng, &mut sink))
         };
-        if let Some(packet) = &packet {
-            self.ledger.sent(packet, now);
-            self.held.packets = self.held.packets.wrapping_sub(1);
-            self.held.bytes = self.held.bytes.wrapping_sub(u64::from(packet.bytes));
-        }
+        let Some(packet) = packet else {
+            self.check();
+            return None;
+        };
+        self.ledger.sent(&packet, now);
+        self.held.packets = self.held.packets.wrapping_sub(1);
+        self.held.bytes = self.held.bytes.wrapping_sub(u64::from(packet.bytes));
         self.check();
-        packet
+        Some(packet)
     }
 
     /// Counts `packet` as arriving and sent at `now`, if the discipline is an empty [`fifo`](Discipline::fifo) that it

@@ -72,26 +72,39 @@ impl<T, D: Discipline<T>, L: Meter<T>, M: Carrier> LinkQueue<T, D, L, M> {
 
     /// A packet arrives.
     #[inline(always)]
-    pub fn arrive(&mut self, mut packet: Packet<T>, now: Time, next: &mut impl NextHop<T>) {
-        let free = self.wake_at == Time::NEVER && self.free_at <= now;
-        if free {
-            if self.port.pass(&mut packet, now) {
-                self.port.ledger_mut().set_backlog(Backlog::default(), now);
-                self.idle = false;
-                return self.send(packet, now, next);
-            }
-            self.report_idle(now, next);
+    pub fn arrive(&mut self, packet: Packet<T>, now: Time, next: &mut impl NextHop<T>) {
+        if self.wake_at == Time::NEVER {
+            return self.arrive_at_empty(packet, now, next);
         }
         self.port.enqueue(packet, now, next);
         self.report_call();
-        if free {
-            return self.dequeue(now, next);
+        self.record_backlog(now);
+    }
+
+    /// A packet arrives, and no other is queued.
+    #[inline(always)]
+    fn arrive_at_empty(&mut self, mut packet: Packet<T>, now: Time, next: &mut impl NextHop<T>) {
+        if self.free_at > now {
+            self.port.enqueue(packet, now, next);
+            self.report_call();
+            self.record_backlog(now);
+            self.wake_at = self.free_at;
+        } else if self.port.pass(&mut packet, now) {
+            self.port.ledger_mut().set_backlog(Backlog::default(), now);
+            self.idle = false;
+            self.send(packet, now, next);
+        } else {
+            self.report_idle(now, next);
+            self.port.enqueue(packet, now, next);
+            self.report_call();
+            self.dequeue(now, next);
         }
+    }
+
+    #[inline(always)]
+    fn record_backlog(&mut self, now: Time) {
         let backlog = self.port.backlog();
         self.port.ledger_mut().set_backlog(backlog, now);
-        if self.wake_at == Time::NEVER {
-            self.wake_at = self.free_at;
-        }
     }
 
     /// Call this at [`wake_at`](LinkQueue::wake_at).
@@ -119,17 +132,23 @@ impl<T, D: Discipline<T>, L: Meter<T>, M: Carrier> LinkQueue<T, D, L, M> {
 
     #[inline]
     fn dequeue(&mut self, now: Time, next: &mut impl NextHop<T>) {
-        let packet = self.port.dequeue(now, next);
+        let Some(packet) = self.port.dequeue(now, next) else { return self.send_nothing(now) };
         self.report_call();
+        self.record_backlog(now);
+        self.idle = false;
+        self.send(packet, now, next);
+        if self.port.backlog().packets > 0 {
+            self.wake_at = self.free_at;
+        }
+    }
+
+    /// The discipline has no packet to send.
+    fn send_nothing(&mut self, now: Time) {
+        self.report_call();
+        self.record_backlog(now);
+        self.idle = true;
         let backlog = self.port.backlog();
-        self.port.ledger_mut().set_backlog(backlog, now);
-        self.idle = packet.is_none();
-        if let Some(packet) = packet {
-            self.send(packet, now, next);
-            if backlog.packets > 0 {
-                self.wake_at = self.free_at;
-            }
-        } else if let Some(ready) = self.port.ready_at(now)
+        if let Some(ready) = self.port.ready_at(now)
             && backlog.packets > 0
         {
             // A shaper holds packets that may not leave yet. At least a nanosecond, so that time advances.

@@ -25,12 +25,6 @@ impl WireProperties {
         WireProperties { rate: access.rate, bytes, transmit: access.rate.transmit(bytes), delay }
     }
 
-    /// Exit time of a packet that enters the idle wire at `now`.
-    #[inline]
-    pub fn exit_if_idle(&self, now: Time, bytes: u32) -> Time {
-        now + self.transmit(bytes) + self.delay
-    }
-
     #[inline]
     fn transmit(&self, bytes: u32) -> Span {
         if bytes == self.bytes { self.transmit } else { self.rate.transmit(bytes) }

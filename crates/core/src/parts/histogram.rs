@@ -13,7 +13,7 @@ const BITS: u32 = 6;
 
 impl Histogram {
     /// Adds one value.
-    #[inline]
+    #[inline(always)]
     pub fn record(&mut self, value: u64) {
         let bin_index = bin_index(value);
         match self.bins.get_mut(bin_index) {

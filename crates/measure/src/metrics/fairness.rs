@@ -135,7 +135,7 @@ impl FairnessMeter {
     }
 
     /// Adds useful bytes of `flow`; returns whether they are its first.
-    #[inline]
+    #[inline(always)]
     pub fn deliver(&mut self, flow: usize, group: usize, bytes: u64, now: Time) -> bool {
         if now >= self.end {
             self.advance(now);
@@ -145,7 +145,14 @@ impl FairnessMeter {
             *latest += bytes;
             return false;
         }
+        self.begin_slot(flow, group, bytes)
+    }
+
+    /// The first delivery of `flow` in the current shortest slot.
+    #[inline(never)]
+    fn begin_slot(&mut self, flow: usize, group: usize, bytes: u64) -> bool {
         self.active.push((flow as u32, group as u16));
+        let FlowSlots { latest, updated_in, .. } = &mut self.flows[flow];
         *latest = bytes;
         std::mem::replace(updated_in, self.slot) == 0
     }
@@ -193,6 +200,7 @@ impl FairnessMeter {
     /// Closes every slot that ends by `now`. A delivery is counted a little ahead of time, with the time at which the
     /// packet leaves the last router. A later delivery on another path may therefore have an earlier time. It counts in
     /// the current slot.
+    #[inline(never)]
     fn advance(&mut self, now: Time) {
         while self.end <= now {
             let (ends, next) = (self.end, self.slot + 1);

@@ -59,6 +59,7 @@ impl MilestoneMeter {
     }
 
     /// The first useful bytes of `flow` reach its receiver.
+    #[inline(never)]
     pub fn delivered_first(&mut self, flow: usize, now: Time) {
         self.flows[flow].delivered = now;
     }

@@ -59,14 +59,14 @@ impl ReceiverMetrics {
     }
 
     /// A packet reaches its receiver `age` after it was sent.
-    #[inline]
+    #[inline(always)]
     pub fn packet_arrives(&mut self, group: usize, age: Span) {
         let OneWayDelays { base, excess } = &mut self.delays[group];
         excess.record(age.as_nanos().saturating_sub(base.as_nanos()));
     }
 
     /// `bytes` useful bytes leave the last queue at `now` and reach the receiver at `arrives`.
-    #[inline]
+    #[inline(always)]
     pub fn bytes_delivered(&mut self, flow: usize, group: usize, bytes: u64, now: Time, arrives: Time) {
         if self.fairness.deliver(flow, group, bytes, now) {
             self.milestones.delivered_first(flow, arrives);
