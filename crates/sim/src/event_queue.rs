@@ -95,21 +95,21 @@ impl<E: Copy> EventQueue<E> {
     #[inline]
     pub fn push(&mut self, time: Time, event: E) {
         let time = time.as_nanos();
-        let node = EventNode { time, next: NONE, event };
         let mut at = self.free;
-        if let Some(slot) = self.nodes.get_mut(at as usize) {
-            self.free = slot.next;
-            *slot = node;
+        if let Some(node) = self.nodes.get_mut(at as usize) {
+            self.free = node.next;
+            // Field by field: as a whole, the node would be made elsewhere first.
+            (node.time, node.next, node.event) = (time, NONE, event);
         } else {
-            at = self.add_node(node);
+            at = self.add_node(time, event);
         }
         self.insert(time, at);
     }
 
     #[cold]
     #[inline(never)]
-    fn add_node(&mut self, node: EventNode<E>) -> u32 {
-        push_tightly(&mut self.nodes, node);
+    fn add_node(&mut self, time: u64, event: E) -> u32 {
+        push_tightly(&mut self.nodes, EventNode { time, next: NONE, event });
         (self.nodes.len() - 1) as u32
     }
 

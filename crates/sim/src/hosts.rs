@@ -189,20 +189,16 @@ impl Hosts {
 
     /// Moves a packet that leaves `link` to the next link of its route or to its host. `now` may be later than the
     /// current event.
-    #[inline]
+    #[inline(always)]
     pub fn forward_packet(&mut self, link: u16, packet: SimPacket, now: Time, queue: &mut EventQueue<SimEvent>) {
         if let Some(next) = self.paths.next(link, packet.flow.0 as usize) {
-            return queue.push(now, SimEvent::of_packet(EventKind::FromLink, next, packet));
-        }
-        if packet.handle.is_reply() {
-            let arrives = self.reply_arrival(&packet, now, queue);
-            if self.acts_ahead(&packet, arrives) {
-                self.acknowledge_ahead(&packet, arrives, queue);
-            } else {
-                queue.push(arrives, SimEvent::of_packet(EventKind::ToSender, 0, packet));
-            }
+            push_from_link(next, packet, now, queue);
+        } else if packet.handle.is_reply() {
+            self.receive_reply(&packet, now, queue);
+        } else if packet.handle.is_any_datagram() {
+            self.receive_datagram(&packet, now, queue);
         } else {
-            self.receive(packet, now, queue);
+            self.receive_data(&packet, now, queue);
         }
     }
 
@@ -230,17 +226,15 @@ impl Hosts {
         self.release(packet, now);
     }
 
-    /// Delivers a packet from the last router to its receiver.
-    #[inline]
-    fn receive(&mut self, packet: SimPacket, now: Time, queue: &mut EventQueue<SimEvent>) {
+    /// Delivers data from the last router to its receiver.
+    #[inline(never)]
+    fn receive_data(&mut self, packet: &SimPacket, now: Time, queue: &mut EventQueue<SimEvent>) {
         let id = packet.flow.0 as usize;
-        let SegmentContents::Data { seq, cwr } = packet.handle.contents() else {
-            return self.receive_datagram(packet, now, queue);
-        };
+        let SegmentContents::Data { seq, cwr } = packet.handle.contents() else { return };
         self.delivered_packets += 1;
         let flow = &mut self.tcp[id];
         let settings = &self.tcp_settings[flow.group as usize];
-        let data = (seq, cwr, &packet);
+        let data = (seq, cwr, packet);
         let (segments, arrives) = flow.on_data(id as u32, data, settings, now, &mut self.replies, queue);
         let (group, bytes) = (flow.group as usize, u64::from(segments) * u64::from(settings.payload));
         self.receiver_metrics.packet_arrives(group, packet.handle.age(arrives));
@@ -259,70 +253,59 @@ impl Hosts {
         }
     }
 
-    fn receive_datagram(&mut self, packet: SimPacket, now: Time, queue: &mut EventQueue<SimEvent>) {
-        let flow = &mut self.udp[packet.flow.0 as usize - self.tcp.len()];
+    #[inline(never)]
+    fn receive_datagram(&mut self, packet: &SimPacket, now: Time, queue: &mut EventQueue<SimEvent>) {
+        let id = packet.flow.0 as u32;
+        let Hosts { udp, udp_settings, receiver_metrics, .. } = self;
+        let flow = &mut udp[id as usize - self.tcp.len()];
+        let settings = &udp_settings[flow.group as usize];
         let (arrives, waits) = match packet.handle.contents() {
             // TFRC's receiver acts at once, with the later arrival time, as TCP's does.
             SegmentContents::Tfrc { seq } => {
                 let data = (seq, packet.ecn == Ecn::Ce);
-                (self.tfrc.flow(packet.flow.0 as u32, now, queue).on_data(data), false)
+                (self.tfrc.flow(id, now, queue).on_data(data), false)
             }
-            _ => flow.receive(packet.flow.0 as u32, packet.bytes, &self.udp_settings[flow.group as usize], now),
+            _ => flow.receive(id, packet.bytes, settings, now),
         };
-        self.receiver_metrics.packet_arrives(self.tcp_settings.len() + flow.group as usize, packet.handle.age(arrives));
+        let group = self.tcp_settings.len() + flow.group as usize;
+        receiver_metrics.packet_arrives(group, packet.handle.age(arrives));
         if waits {
-            queue.push(arrives, SimEvent::of_packet(EventKind::DatagramArrival, 0, packet));
-        } else {
-            self.deliver(&packet, now, arrives);
+            return queue.push(arrives, SimEvent::of_packet(EventKind::DatagramArrival, 0, *packet));
+        }
+        self.delivered_packets += 1;
+        let bytes = flow.deliver(packet.bytes, settings);
+        self.delivered[group] += bytes;
+        receiver_metrics.bytes_delivered(id as usize, group, bytes, now, arrives);
+        if flow.count_gone() {
+            receiver_metrics.flow_ends(group, now);
         }
     }
 
-    /// Delivers a datagram that arrives at `arrives`, which may be later than `now` if nothing can change it.
-    pub fn deliver(&mut self, packet: &SimPacket, now: Time, arrives: Time) {
+    /// Delivers a datagram that has queued on its last wire.
+    pub fn deliver(&mut self, packet: &SimPacket, now: Time) {
         self.delivered_packets += 1;
         let id = packet.flow.0 as usize;
         let flow = &mut self.udp[id - self.tcp.len()];
-        let payload = u64::from(packet.bytes - self.udp_settings[flow.group as usize].header);
-        flow.delivered += payload;
+        let bytes = flow.deliver(packet.bytes, &self.udp_settings[flow.group as usize]);
         let group = self.tcp_settings.len() + flow.group as usize;
-        self.delivered[group] += payload;
-        self.receiver_metrics.bytes_delivered(id, group, payload, now, arrives);
+        self.delivered[group] += bytes;
+        self.receiver_metrics.bytes_delivered(id, group, bytes, now, now);
         self.count_gone_datagram(id, now);
     }
 
-    /// When an acknowledgement or report that leaves the last router reaches its sender.
-    #[inline]
-    fn reply_arrival(&mut self, packet: &SimPacket, now: Time, queue: &mut EventQueue<SimEvent>) -> Time {
-        let id = packet.flow.0 as u32;
-        match self.tcp.get_mut(id as usize) {
-            Some(flow) => flow.ack_arrives(id, &self.tcp_settings[flow.group as usize], now),
-            None => self.tfrc.flow(id, now, queue).report_arrives(),
-        }
-    }
-
     /// Delivers an acknowledgement or report to its sender.
-    #[inline]
+    #[inline(never)]
     pub fn acknowledge(&mut self, packet: &SimPacket, now: Time, queue: &mut EventQueue<SimEvent>) {
         self.delivered_packets += 1;
         let id = packet.flow.0 as u32;
-        let (ack, ece, ace, options) = match packet.handle.contents() {
-            SegmentContents::Ack { ack, ece, ace, options } => (ack, ece, ace, options),
-            SegmentContents::Report(report) => {
-                self.tfrc.flow(id, now, queue).on_report(report);
-                return self.trace(id, now);
+        match packet.handle.contents() {
+            SegmentContents::Report(report) => self.tfrc.flow(id, now, queue).on_report(report),
+            contents => {
+                let flow = &mut self.tcp[id as usize];
+                let settings = &self.tcp_settings[flow.group as usize];
+                acknowledge_flow(flow, id, contents, settings, now, &mut self.replies, queue);
             }
-            _ => return,
-        };
-        let AckOptions { blocks, delay, echo } =
-            options.map(|id| self.replies.ack_options.remove(id)).unwrap_or_default();
-        let flow = &mut self.tcp[id as usize];
-        flow.on_ack(
-            id,
-            Ack { ack, ece, ace, blocks, delay, echo },
-            &self.tcp_settings[flow.group as usize],
-            now,
-            queue,
-        );
+        }
         self.record_end(id, now);
         self.trace(id, now);
     }
@@ -372,6 +355,33 @@ impl Hosts {
     pub fn take_delivered(&mut self) -> Vec<u64> {
         let groups = self.delivered.len();
         std::mem::replace(&mut self.delivered, vec![0; groups])
+    }
+}
+
+/// A packet arrives at `link` from another one.
+#[inline(never)]
+fn push_from_link(link: u16, packet: SimPacket, now: Time, queue: &mut EventQueue<SimEvent>) {
+    queue.push(now, SimEvent::of_packet(EventKind::FromLink, link, packet));
+}
+
+/// Delivers an acknowledgement with these `contents` to the sender of `flow`.
+#[inline(always)]
+fn acknowledge_flow(
+    flow: &mut TcpFlow,
+    id: u32,
+    contents: SegmentContents,
+    settings: &TcpFlowSettings,
+    now: Time,
+    replies: &mut Replies,
+    queue: &mut EventQueue<SimEvent>,
+) {
+    let SegmentContents::Ack { ack, ece, ace, options } = contents else { return };
+    // Few acknowledgements have options. Apart from the others, they cost those nothing.
+    match options.map(|id| replies.ack_options.remove(id)) {
+        None => flow.on_ack(id, Ack { ack, ece, ace, ..Ack::default() }, settings, now, queue),
+        Some(AckOptions { blocks, delay, echo }) => {
+            flow.on_ack_with_options(id, Ack { ack, ece, ace, blocks, delay, echo }, settings, now, queue);
+        }
     }
 }
 

@@ -107,6 +107,13 @@ impl Segment {
         self.0 & REPLY != 0
     }
 
+    /// Whether it is a datagram, of TFRC or not.
+    #[inline]
+    pub fn is_any_datagram(self) -> bool {
+        self.0 >> KIND & 3 == DATAGRAM
+    }
+
+    /// Whether it is a datagram of a flow without congestion control.
     #[inline]
     pub fn is_datagram(self) -> bool {
         self.0 >> KIND & 7 == DATAGRAM

@@ -173,7 +173,7 @@ impl World {
             EventKind::ReceiverTimer => net.hosts.receiver_timer(flow, now, queue),
             EventKind::FlowStart => net.hosts.start_flow(flow, now, queue),
             EventKind::PacedSend => net.hosts.paced_send(flow, now, queue),
-            EventKind::DatagramArrival => net.hosts.deliver(&event.packet(), now, now),
+            EventKind::DatagramArrival => net.hosts.deliver(&event.packet(), now),
             EventKind::AppWrite => net.hosts.app_write(flow, now, queue),
             EventKind::AppClose => net.hosts.app_close(flow, now, queue),
             EventKind::IntervalEnd => {

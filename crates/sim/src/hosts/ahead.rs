@@ -9,23 +9,40 @@
 
 use aqm::Time;
 
-use super::Hosts;
-use crate::event::SimEvent;
+use super::{Hosts, acknowledge_flow};
+use crate::event::{EventKind, SimEvent};
 use crate::event_queue::EventQueue;
 use crate::segment::SimPacket;
 
 impl Hosts {
-    /// Whether the sender may act now on a reply that it receives at `arrives`. What arrives after the end remains in
-    /// flight.
-    #[inline]
-    pub(super) fn acts_ahead(&self, packet: &SimPacket, arrives: Time) -> bool {
-        let Some(flow) = self.tcp.get(packet.flow.0 as usize) else { return false };
-        arrives < self.span.end && flow.acts_ahead(&self.tcp_settings[usize::from(flow.group)])
+    /// An acknowledgement or report leaves the last router.
+    #[inline(never)]
+    pub(super) fn receive_reply(&mut self, packet: &SimPacket, now: Time, queue: &mut EventQueue<SimEvent>) {
+        let id = packet.flow.0 as u32;
+        let Some(flow) = self.tcp.get_mut(id as usize) else {
+            let arrives = self.tfrc.flow(id, now, queue).report_arrives();
+            return queue.push(arrives, SimEvent::of_packet(EventKind::ToSender, 0, *packet));
+        };
+        let settings = &self.tcp_settings[usize::from(flow.group)];
+        let arrives = flow.ack_arrives(id, settings, now);
+        // What arrives after the end remains in flight.
+        if arrives >= self.span.end || !flow.acts_ahead(settings) {
+            return queue.push(arrives, SimEvent::of_packet(EventKind::ToSender, 0, *packet));
+        }
+        if arrives >= self.span.warmup_end || flow.sender_timer() <= arrives {
+            return self.acknowledge_after_timers(packet, arrives, queue);
+        }
+        self.delivered_packets += 1;
+        acknowledge_flow(flow, id, packet.handle.contents(), settings, arrives, &mut self.replies, queue);
+        // A flow that acts ahead has no application, and no end.
+        self.trace(id, arrives);
     }
 
-    /// Delivers an acknowledgement that arrives at `arrives`, later than the current event.
-    #[inline]
-    pub(super) fn acknowledge_ahead(&mut self, packet: &SimPacket, arrives: Time, queue: &mut EventQueue<SimEvent>) {
+    /// Delivers an acknowledgement that arrives at `arrives`, later than the current event. The end of the warm-up or a
+    /// timer may come first.
+    #[cold]
+    #[inline(never)]
+    fn acknowledge_after_timers(&mut self, packet: &SimPacket, arrives: Time, queue: &mut EventQueue<SimEvent>) {
         let id = packet.flow.0 as u32;
         if arrives >= self.span.warmup_end {
             self.count_before(id, queue);
@@ -35,7 +52,6 @@ impl Hosts {
     }
 
     /// Handles the timer events of a sender that are due at `until` or earlier.
-    #[inline]
     fn handle_timers(&mut self, id: u32, until: Time, queue: &mut EventQueue<SimEvent>) {
         while self.tcp[id as usize].sender_timer() <= until {
             self.sender_timer(id, self.tcp[id as usize].sender_timer(), queue);
@@ -43,7 +59,6 @@ impl Hosts {
     }
 
     /// Counts a sender that will be past the end of the warm-up before the warm-up ends.
-    #[cold]
     fn count_before(&mut self, id: u32, queue: &mut EventQueue<SimEvent>) {
         let at = self.span.warmup_end;
         if !self.warmup_counts[id as usize].taken {

@@ -103,7 +103,7 @@ impl TcpReceiver {
 
     /// Processes a segment; returns the acknowledgement to send now, if any (RFC 5681, section 4.2). Another may be due
     /// at the same moment: call [`on_timer`](TcpReceiver::on_timer).
-    #[inline]
+    #[inline(always)]
     pub fn on_data(
         &mut self,
         seq: u32,
@@ -115,30 +115,15 @@ impl TcpReceiver {
         if config.timestamps {
             self.record_timestamp(seq, now);
         }
-        let quick = self.acknowledges_quickly((seq, marked, cwr), config, now);
-        let mut at_once = None;
+        let quick = config.quick_acks.is_some() && self.acknowledges_quickly((seq, marked, cwr), config, now);
         match EcnFeedback::of(config) {
             // CWR first: a marked segment asks for a new echo.
             EcnFeedback::Classic => self.ece_pending = (self.ece_pending && !cwr) || marked,
-            EcnFeedback::Mirrored => at_once = self.mirror(marked, config),
+            EcnFeedback::Mirrored if self.ece_pending == marked => {}
+            EcnFeedback::Mirrored => return self.mirror(seq, marked, config, now),
             EcnFeedback::Accurate => self.ace = accecn::count_mark(self.ace, marked),
         }
-        let in_order = seq == self.expected && !self.has_gap;
-        let reports = config.rack() || config.undo;
-        let duplicate = (!in_order && reports && self.contains(seq)).then_some((seq, seq + 1));
-        if in_order {
-            self.expected += 1;
-        } else if seq >= self.expected {
-            self.insert(seq);
-        }
-        match at_once {
-            Some(None) => return Some(self.reply(config, duplicate)),
-            Some(before) => {
-                self.ack_due = now; // the caller then calls `on_timer`
-                return before;
-            }
-            None => {}
-        }
+        let (in_order, duplicate) = self.take(seq, config);
         match config.delayed_ack {
             // The acknowledgement of the first of two in-order segments may wait. The second segment is acknowledged at
             // once. So is a segment beyond a gap, in a gap, or received before.
@@ -151,8 +136,30 @@ impl TcpReceiver {
         }
     }
 
+    /// Takes an arriving segment: whether it is in order, and the segment as a block if it is to be reported as received
+    /// twice.
+    #[inline(always)]
+    fn take(&mut self, seq: u32, config: &TcpSettings) -> (bool, Option<SackBlock>) {
+        if seq == self.expected && !self.has_gap {
+            self.expected += 1;
+            (true, None)
+        } else {
+            (false, self.take_out_of_order(seq, config))
+        }
+    }
+
+    #[inline(never)]
+    fn take_out_of_order(&mut self, seq: u32, config: &TcpSettings) -> Option<SackBlock> {
+        let reports = config.rack() || config.undo;
+        let duplicate = (reports && self.contains(seq)).then_some((seq, seq + 1));
+        if seq >= self.expected {
+            self.insert(seq);
+        }
+        duplicate
+    }
+
     /// Whether the acknowledgement of an arriving segment leaves at once for Linux's reasons.
-    #[inline]
+    #[inline(never)]
     fn acknowledges_quickly(&mut self, (seq, marked, cwr): (u32, bool, bool), config: &TcpSettings, now: Time) -> bool {
         let Some(most) = config.quick_acks else { return false };
         let begins_echo = EcnFeedback::of(config) == EcnFeedback::Classic && marked && (cwr || !self.ece_pending);
@@ -163,17 +170,19 @@ impl TcpReceiver {
         cwr || quick_acks.any_left()
     }
 
-    /// Mirrors marks (RFC 8257, section 3.2). When marks begin or end, one ACK covers the earlier segments with the old
-    /// echo, and a second the new segment. The section allows alternatives; the DCTCP paper and Linux use this one.
-    /// Returns `None` if marks neither begin nor end. Otherwise returns the first ACK, or `Some(None)` if no earlier
-    /// segment waits for one.
-    fn mirror(&mut self, marked: bool, config: &TcpSettings) -> Option<Option<OutgoingAck>> {
-        if self.ece_pending == marked {
-            return None;
-        }
+    /// Takes a segment with which marks begin or end, when marks are mirrored (RFC 8257, section 3.2). One ACK covers the
+    /// earlier segments with the old echo, if one of them waits for it, and a second the new segment. The section allows
+    /// alternatives; the DCTCP paper and Linux use this one.
+    #[inline(never)]
+    fn mirror(&mut self, seq: u32, marked: bool, config: &TcpSettings, now: Time) -> Option<OutgoingAck> {
         let before = (self.ack_due != Time::NEVER).then(|| self.reply(config, None));
         self.ece_pending = marked;
-        Some(before)
+        let (_, duplicate) = self.take(seq, config);
+        if before.is_none() {
+            return Some(self.reply(config, duplicate));
+        }
+        self.ack_due = now; // the caller then calls `on_timer`
+        before
     }
 
     /// The delayed acknowledgement, if it is due.
@@ -186,7 +195,7 @@ impl TcpReceiver {
     }
 
     /// The current acknowledgement. Its first block is the `duplicate` segment, if any (RFC 2883, section 4).
-    #[inline]
+    #[inline(always)]
     fn reply(&mut self, config: &TcpSettings, duplicate: Option<SackBlock>) -> OutgoingAck {
         // RFC 3168, section 6.1.3: echoes if any acknowledged segment is marked, even if the other carries CWR.
         let (ece, ace) = match EcnFeedback::of(config) {
@@ -194,24 +203,31 @@ impl TcpReceiver {
             _ => (self.ece_pending | std::mem::take(&mut self.delayed_is_marked), 0),
         };
         self.ack_due = Time::NEVER;
-        let wanted = self.has_gap && config.recovery.is_selective();
-        let details = if wanted { self.details.as_deref() } else { None };
-        let mut blocks = details.map(|details| details.out_of_order.newest());
-        if let Some(duplicate) = duplicate {
-            let [first, second, _] = blocks.unwrap_or_default();
-            blocks = Some([duplicate, first, second]);
-        }
+        let blocks = if self.has_gap || duplicate.is_some() { self.blocks(config, duplicate) } else { None };
         let delay = config.cc.traits().delays.then_some(self.delay);
         let echo = if config.timestamps { self.echo_timestamp() } else { None };
-        if let (Some(details), true) = (&mut self.details, config.quick_acks.is_some()) {
+        if config.quick_acks.is_some()
+            && let Some(details) = &mut self.details
+        {
             details.quick_acks.on_ack();
         }
         OutgoingAck { ack: self.expected, ece, ace, blocks, delay, echo }
     }
 
+    #[inline(never)]
+    fn blocks(&self, config: &TcpSettings, duplicate: Option<SackBlock>) -> Option<SackBlocks> {
+        let wanted = self.has_gap && config.recovery.is_selective();
+        let details = if wanted { self.details.as_deref() } else { None };
+        let blocks = details.map(|details| details.out_of_order.newest());
+        let Some(duplicate) = duplicate else { return blocks };
+        let [first, second, _] = blocks.unwrap_or_default();
+        Some([duplicate, first, second])
+    }
+
     /// Records the timestamp of an arriving segment, if the last acknowledgement asked for this segment or an earlier
     /// one (RFC 7323, section 4.3, step 2). A delayed acknowledgement thus echoes the first of its segments, and one
     /// beyond a gap the last segment before the gap.
+    #[inline(never)]
     fn record_timestamp(&mut self, seq: u32, now: Time) {
         let sent = timestamp(Time::from_nanos(now.as_nanos().saturating_sub(self.delay.as_nanos())));
         let details = self.details.get_or_insert_default();

@@ -254,34 +254,36 @@ impl TcpSender {
     }
 
     /// Processes an acknowledgement. Then call [`poll`](TcpSender::poll) until it returns `None`.
-    #[inline]
+    ///
+    /// What few acknowledgements need gets copies of `ack` and `info`. With their addresses it would keep them in memory
+    /// for all.
+    #[inline(always)]
     pub fn on_ack(&mut self, ack: Ack, config: &TcpSettings, now: Time) {
         if ack.ack > self.next_new {
             return; // acknowledges unsent data
         }
         if ack.ack < self.una {
-            return self.on_old_ack(&ack, config, now);
+            return self.on_old_ack(ack, config, now);
         }
-        if let Some(mut sack) = self.sack.take() {
-            self.on_ack_sacked(&mut sack, &ack, config, now);
-            self.sack = Some(sack);
-            return;
+        if self.sack.is_some() {
+            return self.on_ack_with_sack(ack, config, now);
         }
         let mut info = self.ack_info(&ack, config, now);
         self.count_marks(&mut info, ack.ace, config);
         self.forbid_unused_growth(&mut info, config);
         let before = self.window.cwnd();
-        self.update_cwnd(&info, config);
+        self.cc.on_ack_copied(&info, &mut self.window, config);
+        self.after_timeout &= self.window.in_slow_start();
         if self.may_lack_data(config) {
-            self.limit_growth(&info, before, config);
+            self.limit_growth(info, before, config);
         }
         if info.ece {
-            self.on_echoing_ack(&info, config);
+            self.on_echoing_ack(info, config);
         } else {
             self.sample_rtt(info.rtt, ack.ack, config);
         }
         if ack.ack > self.una {
-            self.on_new_ack(&info, config);
+            self.on_new_ack(info, config);
         } else if self.una < self.next_new {
             self.on_dup_ack(config, now);
         }
@@ -343,23 +345,29 @@ impl TcpSender {
         self.next = self.una;
     }
 
-    #[inline]
-    fn on_new_ack(&mut self, info: &AckInfo, config: &TcpSettings) {
-        let AckInfo { ack, acked, now, .. } = *info;
-        self.una = ack;
-        self.next = self.next.max(ack);
+    #[inline(always)]
+    fn on_new_ack(&mut self, info: AckInfo, config: &TcpSettings) {
+        self.una = info.ack;
+        self.next = self.next.max(info.ack);
+        if self.phase == RecoveryPhase::Open {
+            (self.dup_acks, self.limited_sent) = (0, 0);
+            self.restart_timer(info.now);
+        } else {
+            self.on_new_ack_in_recovery(info, config);
+        }
+    }
+
+    #[inline(never)]
+    fn on_new_ack_in_recovery(&mut self, info: AckInfo, config: &TcpSettings) {
+        let AckInfo { ack, acked, now, .. } = info;
         match self.phase {
-            RecoveryPhase::Open => {
-                (self.dup_acks, self.limited_sent) = (0, 0);
-                self.restart_timer(now);
-            }
             RecoveryPhase::Recovery { partial } if config.recovery != Recovery::Reno && ack < self.recover => {
                 self.on_partial_ack(acked, partial && !config.slow_but_steady, config, now);
             }
-            RecoveryPhase::Recovery { .. } => {
+            _ => {
                 self.leave_recovery(config, now);
                 if config.exit_burst {
-                    self.update_cwnd(&AckInfo { may_grow: !info.ece, recovering: false, ..*info }, config);
+                    self.update_cwnd(&AckInfo { may_grow: !info.ece, recovering: false, ..info }, config);
                 }
             }
         }
@@ -407,7 +415,7 @@ impl TcpSender {
     }
 
     /// Describes an acknowledgement for the congestion control.
-    #[inline]
+    #[inline(always)]
     fn ack_info(&self, acknowledgement: &Ack, config: &TcpSettings, now: Time) -> AckInfo {
         let Ack { ack, ece, delay, .. } = *acknowledgement;
         let acked = ack - self.una;

@@ -14,7 +14,7 @@ use aqm::{ClassId, Ecn, FlowId, Packet, Span, Time};
 use headgate_scenario::Hop;
 pub use headgate_scenario::{Starts, flow_stream, source_stream};
 
-use crate::segment::{AckOptionSlab, Segment, SimPacket};
+use crate::segment::{AckOptionSlab, AckOptions, Segment, SimPacket, SlabId};
 
 /// The receivers' replies: their number, and the contents too large for their packets.
 #[derive(Default)]
@@ -22,6 +22,13 @@ pub struct Replies {
     pub sent: u64,
     /// Options of acknowledgements.
     pub ack_options: AckOptionSlab,
+}
+
+impl Replies {
+    #[inline(never)]
+    fn insert_options(&mut self, options: AckOptions) -> SlabId {
+        self.ack_options.insert(options)
+    }
 }
 
 /// The number of a route's first link.

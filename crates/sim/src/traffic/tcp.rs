@@ -15,7 +15,7 @@ use crate::event::{EventKind, SimEvent};
 use crate::event_queue::EventQueue;
 use crate::prefetch::prefetch;
 use crate::segment::{AckOptions, Segment, SimPacket};
-use crate::tcp::{Ack, OutgoingAck, TcpReceiver, TcpSender, TcpSettings};
+use crate::tcp::{Ack, OutgoingAck, OutgoingSegment, TcpReceiver, TcpSender, TcpSettings};
 
 /// Settings shared by the TCP flows of a group.
 pub struct TcpFlowSettings {
@@ -209,25 +209,39 @@ impl TcpFlow {
     }
 
     /// Sends the segments that are allowed now.
-    #[inline]
+    #[inline(always)]
     pub fn send(&mut self, id: u32, settings: &TcpFlowSettings, now: Time, queue: &mut EventQueue<SimEvent>) {
         if now >= settings.stop {
             return;
         }
-        let [drawn_delay, _] = settings.drawn_delays.of_flow(id);
         while let Some(data) = self.sender.poll(&settings.tcp, now) {
-            let at = self.after_jitter(settings, now);
-            let ecn = if data.retransmitted { settings.ecn_retransmitted } else { settings.ecn };
-            let packet = packet(id, settings.packet, ecn, Segment::data(data.seq, data.cwr).with_send_time(at));
-            queue.push(
-                self.data_from_sender.pass(at, &settings.data_from_sender) + drawn_delay,
-                SimEvent::of_packet(EventKind::FromSender, settings.links[0], packet),
-            );
+            self.transmit(id, data, settings, now, queue);
         }
         if let Some(departure) = self.sender.schedule_departure(&settings.tcp, now) {
             queue.push(departure, SimEvent::of_flow(EventKind::PacedSend, id));
         }
         self.arm_sender(id, queue);
+    }
+
+    // Not inlined, as `poll`: settings that the loop above has read ahead would be in the way. Most often it sends one
+    // segment.
+    #[inline(never)]
+    fn transmit(
+        &mut self,
+        id: u32,
+        data: OutgoingSegment,
+        settings: &TcpFlowSettings,
+        now: Time,
+        queue: &mut EventQueue<SimEvent>,
+    ) {
+        let [drawn_delay, _] = settings.drawn_delays.of_flow(id);
+        let at = self.after_jitter(settings, now);
+        let ecn = if data.retransmitted { settings.ecn_retransmitted } else { settings.ecn };
+        let packet = packet(id, settings.packet, ecn, Segment::data(data.seq, data.cwr).with_send_time(at));
+        queue.push(
+            self.data_from_sender.pass(at, &settings.data_from_sender) + drawn_delay,
+            SimEvent::of_packet(EventKind::FromSender, settings.links[0], packet),
+        );
     }
 
     /// Pacing releases the next segment.
@@ -236,7 +250,7 @@ impl TcpFlow {
         self.send(id, settings, now, queue);
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn on_ack(
         &mut self,
         id: u32,
@@ -248,6 +262,19 @@ impl TcpFlow {
         self.sender.on_ack(ack, &settings.tcp, now);
         self.notify_if_acked(id, now, queue);
         self.send(id, settings, now, queue);
+    }
+
+    /// [`on_ack`](TcpFlow::on_ack) for an acknowledgement with options.
+    #[inline(never)]
+    pub fn on_ack_with_options(
+        &mut self,
+        id: u32,
+        ack: Ack,
+        settings: &TcpFlowSettings,
+        now: Time,
+        queue: &mut EventQueue<SimEvent>,
+    ) {
+        self.on_ack(id, ack, settings, now, queue);
     }
 
     /// Handles an event of the sender's timer. The deadline may have moved since the event was scheduled.
@@ -275,10 +302,23 @@ impl TcpFlow {
         queue: &mut EventQueue<SimEvent>,
     ) {
         self.receiver_timer = Time::NEVER;
+        self.reply_if_due(id, settings, now, replies, queue);
+        self.arm_receiver(id, queue);
+    }
+
+    /// Sends the delayed acknowledgement if it is due at `now`.
+    #[inline(never)]
+    fn reply_if_due(
+        &mut self,
+        id: u32,
+        settings: &TcpFlowSettings,
+        now: Time,
+        replies: &mut Replies,
+        queue: &mut EventQueue<SimEvent>,
+    ) {
         if let Some(reply) = self.receiver.on_timer(&settings.tcp, now) {
             self.reply(id, reply, settings, now, replies, queue);
         }
-        self.arm_receiver(id, queue);
     }
 
     /// A segment leaves the last router for the receiver at `now`. Returns the number of segments it delivers, and
@@ -301,17 +341,16 @@ impl TcpFlow {
         let arrives = self.data_to_receiver.pass(now, &settings.data_to_receiver) + drawn_delay;
         if let Some(due) = self.receiver.deadline()
             && due < arrives
-            && let Some(reply) = self.receiver.on_timer(&settings.tcp, due)
         {
-            self.reply(id, reply, settings, due, replies, queue);
+            self.reply_if_due(id, settings, due, replies, queue);
         }
         let before = self.receiver.expected();
         self.receiver.on_delay(packet.handle.age(arrives));
         match self.receiver.on_data(seq, packet.ecn == Ecn::Ce, cwr, &settings.tcp, arrives) {
             Some(reply) => {
                 self.reply(id, reply, settings, arrives, replies, queue);
-                if let Some(second) = self.receiver.on_timer(&settings.tcp, arrives) {
-                    self.reply(id, second, settings, arrives, replies, queue);
+                if self.receiver.deadline().is_some() {
+                    self.reply_if_due(id, settings, arrives, replies, queue);
                 }
             }
             None => self.arm_receiver(id, queue),
@@ -384,7 +423,7 @@ impl TcpFlow {
         now + self.rng.span_below(settings.send_jitter)
     }
 
-    #[inline]
+    #[inline(always)]
     fn reply(
         &mut self,
         id: u32,
@@ -397,7 +436,7 @@ impl TcpFlow {
         let OutgoingAck { blocks, delay, echo, .. } = reply;
         replies.sent += 1;
         let any = blocks.is_some() || delay.is_some() || echo.is_some();
-        let options = any.then(|| replies.ack_options.insert(AckOptions { blocks, delay, echo }));
+        let options = any.then(|| replies.insert_options(AckOptions { blocks, delay, echo }));
         // Pure ACKs are not ECN-capable (RFC 3168, section 6.1.4).
         let packet = packet(id, settings.ack, Ecn::NotEct, Segment::ack(reply.ack, reply.ece, reply.ace, options));
         let [_, drawn_delay] = settings.drawn_delays.of_flow(id);

@@ -132,8 +132,17 @@ impl UdpFlow {
     /// If not, it counts as delivered at once, as in TCP.
     #[inline]
     pub fn receive(&mut self, id: u32, bytes: u32, settings: &UdpFlowSettings, now: Time) -> (Time, bool) {
+        let waits = self.to_receiver.is_busy(now);
         let arrives = self.to_receiver.pass_sized(now, bytes, &settings.to_receiver);
         let [_, drawn_delay] = settings.drawn_delays.of_flow(id);
-        (arrives + drawn_delay, arrives > settings.to_receiver.exit_if_idle(now, bytes))
+        (arrives + drawn_delay, waits)
+    }
+
+    /// Delivers a datagram of `bytes` on the wire. Returns the useful ones.
+    #[inline]
+    pub fn deliver(&mut self, bytes: u32, settings: &UdpFlowSettings) -> u64 {
+        let useful = u64::from(bytes - settings.header);
+        self.delivered += useful;
+        useful
     }
 }

@@ -234,6 +234,15 @@ impl AnyControl {
         }
     }
 
+    /// [`on_ack`](AnyControl::on_ack), which makes a copy of `ack` unless the control is Reno. Reno's stays in registers.
+    #[inline(always)]
+    pub fn on_ack_copied(&mut self, ack: &AckInfo, window: &mut CongestionWindow, config: &TcpSettings) {
+        match &mut self.other {
+            None => self.reno.on_ack(ack, window, config),
+            Some(cc) => cc.on_ack(&{ *ack }, window, config),
+        }
+    }
+
     /// [`CongestionControl::pacing_rate`].
     #[inline]
     pub fn pacing_rate(&self) -> Option<f64> {

@@ -40,7 +40,7 @@ pub struct Reno;
 impl CongestionControl for Reno {
     /// Section 3.1: one segment an ACK in slow start, 1/cwnd in congestion avoidance; or, with appropriate byte
     /// counting, by the acknowledged segments.
-    #[inline]
+    #[inline(always)]
     fn on_ack(&mut self, ack: &AckInfo, window: &mut CongestionWindow, config: &TcpSettings) {
         if !ack.may_grow {
             return;

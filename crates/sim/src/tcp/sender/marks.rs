@@ -19,13 +19,14 @@ impl TcpSender {
     }
 
     /// Handles an acknowledgement with an ECN echo: samples the round-trip time and reacts to the echo.
-    pub(super) fn on_echoing_ack(&mut self, info: &AckInfo, config: &TcpSettings) {
+    #[inline(never)]
+    pub(super) fn on_echoing_ack(&mut self, info: AckInfo, config: &TcpSettings) {
         if !config.backs_off_on_echo() {
             // The sample comes first: the reaction to the echo may set the timer from the new timeout.
             self.sample_rtt(info.rtt, info.ack, config);
-            return self.on_echo(info, config);
+            return self.on_echo(&info, config);
         }
-        self.on_echo(info, config);
+        self.on_echo(&info, config);
         let backoff = self.rto.backoff(config);
         if self.sample_rtt(info.rtt, info.ack, config) && self.echo_at_one == info.ack {
             // While echoes come in a row at a window of one, a sample does not end the backoff (`TcpAgent::newack`).

@@ -54,9 +54,19 @@ impl SackState {
 }
 
 impl TcpSender {
+    /// Processes an acknowledgement of a sender with SACK state.
+    #[inline(never)]
+    pub(super) fn on_ack_with_sack(&mut self, ack: Ack, config: &TcpSettings, now: Time) {
+        if let Some(mut sack) = self.sack.take() {
+            self.on_ack_sacked(&mut sack, &ack, config, now);
+            self.sack = Some(sack);
+        }
+    }
+
     /// Processes an acknowledgement. The caller has already handled old acknowledgements and discarded those of unsent
     /// data.
-    pub(super) fn on_ack_sacked(&mut self, sack: &mut SackState, ack: &Ack, config: &TcpSettings, now: Time) {
+    #[inline(always)]
+    fn on_ack_sacked(&mut self, sack: &mut SackState, ack: &Ack, config: &TcpSettings, now: Time) {
         let (flight, pipe, arrived) = (self.flight(), sack.scoreboard.pipe(self.next_new), sack.scoreboard.arrived());
         let (mut phase, acked, srtt) = (self.phase, ack.ack - self.una, self.rto.srtt());
         let app_limited = self.is_app_limited(config);
@@ -106,7 +116,7 @@ impl TcpSender {
         let before = self.window.cwnd();
         self.update_cwnd(&info, config);
         if self.may_lack_data(config) && !config.models() {
-            self.limit_growth(&info, before, config);
+            self.limit_growth(info, before, config);
         }
         if info.ece {
             self.on_echo(&info, config);
@@ -134,17 +144,18 @@ impl TcpSender {
     /// acknowledgement, and a segment that it reports twice (DSACK) widens RACK's window. Its marks and its
     /// acknowledgement number are outdated. Linux does the same (`tcp_ack`, `old_ack`).
     #[cold]
-    pub(super) fn on_old_ack(&mut self, ack: &Ack, config: &TcpSettings, now: Time) {
+    #[inline(never)]
+    pub(super) fn on_old_ack(&mut self, ack: Ack, config: &TcpSettings, now: Time) {
         let Some(mut sack) = self.sack.take_if(|_| ack.blocks.is_some()) else { return };
         let in_flight = self.flight() - sack.scoreboard.arrived();
-        let blocks = Ack { ack: self.una, ..*ack };
+        let blocks = Ack { ack: self.una, ..ack };
         let NewArrivals { delivered, new_blocks, .. } = self.record_arrivals(&mut sack, &blocks, now);
         if let Some(t) = &mut sack.tracker {
             t.rack.on_ack(ack.duplicate().is_some(), self.una, self.next_new);
         }
         let progress = RepairProgress { advanced: false, recovered: false, repairing: self.recovering() };
         if config.undo {
-            self.try_undo(&mut sack, ack, progress, now);
+            self.try_undo(&mut sack, &ack, progress, now);
         }
         if new_blocks {
             let duplicate = self.phase == RecoveryPhase::Open;

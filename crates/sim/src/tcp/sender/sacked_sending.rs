@@ -10,12 +10,17 @@ use crate::tcp::rate_sample::DeliveryCounts;
 use crate::tcp::scoreboard::Scoreboard;
 
 impl TcpSender {
-    pub(super) fn poll_sacked(
-        &mut self,
-        sack: &mut SackState,
-        config: &TcpSettings,
-        now: Time,
-    ) -> Option<OutgoingSegment> {
+    /// The next segment that the windows allow, for a sender with SACK state.
+    #[inline(never)]
+    pub(super) fn poll_with_sack(&mut self, config: &TcpSettings, now: Time) -> Option<OutgoingSegment> {
+        let mut sack = self.sack.take()?;
+        let data = self.poll_sacked(&mut sack, config, now);
+        self.sack = Some(sack);
+        data
+    }
+
+    #[inline]
+    fn poll_sacked(&mut self, sack: &mut SackState, config: &TcpSettings, now: Time) -> Option<OutgoingSegment> {
         let has_new_data = self.next_new - self.una < config.window && !self.supply_used(self.next_new, config);
         if let Some(t) = &mut sack.tracker
             && std::mem::take(&mut t.probe_due)

@@ -7,7 +7,7 @@ use crate::tcp::pacing::window_rate;
 
 impl TcpSender {
     /// The next segment to send now, if any.
-    #[inline]
+    #[inline(never)]
     pub fn poll(&mut self, config: &TcpSettings, now: Time) -> Option<OutgoingSegment> {
         if config.pacing && now < self.pacer.ready_at() {
             return None;
@@ -39,20 +39,18 @@ impl TcpSender {
         if self.waiting_for_timer {
             return None;
         }
-        if let Some(mut sack) = self.sack.take() {
-            let data = self.poll_sacked(&mut sack, config, now);
-            self.sack = Some(sack);
-            return data;
+        if self.sack.is_some() {
+            return self.poll_with_sack(config, now);
         }
-        if std::mem::take(&mut self.retransmit_first) {
-            let seq = self.una;
-            return Some(self.send(seq, config, now));
+        if self.retransmit_first {
+            self.retransmit_first = false;
+            return Some(self.resend(config, now));
         }
         self.poll_window(config, now)
     }
 
     /// Sends while the window is open: new segments, or after a timeout the outstanding ones in order.
-    #[inline]
+    #[inline(always)]
     fn poll_window(&mut self, config: &TcpSettings, now: Time) -> Option<OutgoingSegment> {
         if self.una == self.next_new {
             self.restart_after_idle(config, now);
@@ -74,6 +72,13 @@ impl TcpSender {
         Some(data)
     }
 
+    /// Retransmits the first unacknowledged segment.
+    #[inline(never)]
+    fn resend(&mut self, config: &TcpSettings, now: Time) -> OutgoingSegment {
+        self.send(self.una, config, now)
+    }
+
+    #[inline(always)]
     pub(super) fn send(&mut self, seq: u32, config: &TcpSettings, now: Time) -> OutgoingSegment {
         let retransmitted = seq < self.next_new;
         if retransmitted {

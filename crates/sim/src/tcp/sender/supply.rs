@@ -106,7 +106,8 @@ impl TcpSender {
     /// Limits the congestion control's growth on an acknowledgement. The window stays within one round trip's growth of
     /// the largest flight since the last reduction (draft-ietf-ccwg-ratelimited-increase, maxFS). An unused window says
     /// nothing about the path.
-    pub(super) fn limit_growth(&mut self, info: &AckInfo, before: f64, config: &TcpSettings) {
+    #[inline(never)]
+    pub(super) fn limit_growth(&mut self, info: AckInfo, before: f64, config: &TcpSettings) {
         if config.pause_from_ack && info.acked > 0 {
             self.active_at = info.now;
         }
@@ -127,6 +128,7 @@ impl TcpSender {
 
     /// Sending resumes after a pause. After a pause longer than the timeout, the window is at most the restart window
     /// (RFC 5681, section 4.1: min(IW, cwnd)).
+    #[inline(never)]
     pub(super) fn restart_after_idle(&mut self, config: &TcpSettings, now: Time) {
         let more = self.next < self.end && self.end != ENDLESS;
         if more && !config.grow_unused {
