@@ -71,6 +71,8 @@ pub struct ResponseMeter {
     /// End of the current second, and the useful bytes delivered in it.
     second_end: Time,
     bytes: u64,
+    /// Before this time, [`advance`](ResponseMeter::advance) changes nothing.
+    advances_at: Time,
     response: Option<Time>,
     /// First and last drop that show identification.
     identifying_drops: Option<(Time, Time)>,
@@ -102,6 +104,7 @@ impl ResponseMeter {
             period_start: never,
             second_end: never,
             bytes: 0,
+            advances_at: never,
             response: None,
             identifying_drops: None,
         }
@@ -116,7 +119,9 @@ impl ResponseMeter {
     /// Useful bytes reach the receiver.
     #[inline]
     pub fn delivered(&mut self, bytes: u64, now: Time) {
-        self.advance(now);
+        if now >= self.advances_at {
+            self.advance(now);
+        }
         if now >= self.period_start {
             self.bytes += bytes;
         }
@@ -147,6 +152,7 @@ impl ResponseMeter {
         (self.period, self.period_start) = (period, self.began + from);
         (self.second_end, self.bytes, self.response, self.identifying_drops) =
             (self.period_start + RATE_INTERVAL, 0, None, None);
+        self.advances_at = Time::ZERO;
     }
 
     fn period_end(&self) -> Option<Time> {
@@ -155,7 +161,7 @@ impl ResponseMeter {
 
     /// Judges every second that ended by `now`, until one is a response, and enters the excess periods that began by
     /// `now`.
-    #[inline]
+    #[inline(never)]
     fn advance(&mut self, now: Time) {
         loop {
             let end = self.period_end().unwrap_or(Time::NEVER).min(self.flow.stop);
@@ -166,7 +172,12 @@ impl ResponseMeter {
             }
             match self.flow.excess_periods.get(self.period + 1) {
                 Some(next) if self.began + next.from <= now => self.enter_period(self.period + 1),
-                _ => return,
+                next => {
+                    let judges = self.response.is_none() && self.second_end <= end;
+                    let judged = if judges { self.second_end } else { Time::NEVER };
+                    self.advances_at = next.map_or(judged, |next| judged.min(self.began + next.from));
+                    return;
+                }
             }
         }
     }

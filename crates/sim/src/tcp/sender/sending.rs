@@ -9,15 +9,18 @@ impl TcpSender {
     /// The next segment to send now, if any.
     #[inline(never)]
     pub fn poll(&mut self, config: &TcpSettings, now: Time) -> Option<OutgoingSegment> {
-        if config.pacing && now < self.pacer.ready_at() {
+        if config.pacing { self.poll_paced(config, now) } else { self.poll_unpaced(config, now) }
+    }
+
+    #[inline(never)]
+    fn poll_paced(&mut self, config: &TcpSettings, now: Time) -> Option<OutgoingSegment> {
+        if now < self.pacer.ready_at() {
             return None;
         }
         let data = self.poll_unpaced(config, now)?;
-        if config.pacing {
-            let flight = self.flight();
-            let rate = self.cc.pacing_rate().unwrap_or_else(|| window_rate(&self.window, flight, self.rto.srtt()));
-            self.pacer.record_departure(now, rate);
-        }
+        let flight = self.flight();
+        let rate = self.cc.pacing_rate().unwrap_or_else(|| window_rate(&self.window, flight, self.rto.srtt()));
+        self.pacer.record_departure(now, rate);
         Some(data)
     }
 
@@ -34,7 +37,7 @@ impl TcpSender {
     }
 
     /// The next segment that the windows allow.
-    #[inline]
+    #[inline(always)]
     fn poll_unpaced(&mut self, config: &TcpSettings, now: Time) -> Option<OutgoingSegment> {
         if self.waiting_for_timer {
             return None;
@@ -43,7 +46,6 @@ impl TcpSender {
             return self.poll_with_sack(config, now);
         }
         if self.retransmit_first {
-            self.retransmit_first = false;
             return Some(self.resend(config, now));
         }
         self.poll_window(config, now)
@@ -75,6 +77,7 @@ impl TcpSender {
     /// Retransmits the first unacknowledged segment.
     #[inline(never)]
     fn resend(&mut self, config: &TcpSettings, now: Time) -> OutgoingSegment {
+        self.retransmit_first = false;
         self.send(self.una, config, now)
     }
 

@@ -77,7 +77,7 @@ impl TcpSender {
 
     /// Whether the application supplies too little: all its data is sent, and the window has room. Always
     /// false with `grow_unused`, and with `recent_use`, which judges an unused window by itself.
-    #[inline]
+    #[inline(always)]
     pub(super) fn is_app_limited(&self, config: &TcpSettings) -> bool {
         let judged = !config.grow_unused && !config.recent_use;
         judged && self.supply_used(self.next, config) && self.flight() < self.window.whole_segments()
@@ -98,6 +98,13 @@ impl TcpSender {
     /// it.
     #[inline]
     pub(super) fn record_use(&mut self, in_flight: u32) {
+        if self.options.is_some() {
+            self.record_use_in_options(in_flight);
+        }
+    }
+
+    #[inline(never)]
+    fn record_use_in_options(&mut self, in_flight: u32) {
         if let Some(options) = &mut self.options {
             options.window_use.record(in_flight >= self.window.whole_segments(), self.una, self.next_new);
         }
