@@ -8,6 +8,7 @@ pub struct OutOfOrderBlocks {
     /// Ascending, each with the number of its last change.
     blocks: Vec<(SackBlock, u32)>,
     changes: u32,
+    newest: SackBlocks,
 }
 
 impl OutOfOrderBlocks {
@@ -15,8 +16,14 @@ impl OutOfOrderBlocks {
         self.blocks.is_empty()
     }
 
-    /// The three blocks that grew last, newest first (RFC 2018, section 4).
+    /// The three blocks that grew last, newest first (RFC 2018, section 4); empty ones are `(0, 0)`.
+    #[inline]
     pub fn newest(&self) -> SackBlocks {
+        self.newest
+    }
+
+    /// Finds the newest blocks among all.
+    fn find_newest(&mut self) {
         let mut newest = [((0, 0), 0); 3];
         for mut block in self.blocks.iter().rev().copied() {
             for kept in &mut newest {
@@ -25,7 +32,19 @@ impl OutOfOrderBlocks {
                 }
             }
         }
-        newest.map(|(block, _)| block)
+        self.newest = newest.map(|(block, _)| block);
+    }
+
+    /// Puts the block at `at`, which is new or grew, before the others. It replaces itself as it was, or the oldest.
+    fn put_first(&mut self, at: usize) {
+        let (mut block, _) = self.blocks[at];
+        let (start, end) = block;
+        for newest in &mut self.newest {
+            std::mem::swap(newest, &mut block);
+            if start <= block.0 && block.1 <= end {
+                return;
+            }
+        }
     }
 
     pub fn contains(&self, seq: u32) -> bool {
@@ -44,25 +63,56 @@ impl OutOfOrderBlocks {
             Some(((start, end), change)) if *start <= seq + 1 => {
                 (*start, *change) = ((*start).min(seq), self.changes);
                 *end = (*end).max(seq + 1);
-                self.merge_with_next(at);
+                if self.merge_with_next(at) {
+                    return self.find_newest();
+                }
             }
             _ => self.blocks.insert(at, ((seq, seq + 1), self.changes)),
         }
+        self.put_first(at);
     }
 
-    /// Joins the block at `at` with the next one if they touch.
-    fn merge_with_next(&mut self, at: usize) {
-        if let Some(&((start, end), _)) = self.blocks.get(at + 1)
-            && self.blocks[at].0.1 == start
-        {
+    /// Joins the block at `at` with the next one if they touch. Returns whether they did.
+    fn merge_with_next(&mut self, at: usize) -> bool {
+        let Some(&((start, end), _)) = self.blocks.get(at + 1) else { return false };
+        let touches = self.blocks[at].0.1 == start;
+        if touches {
             self.blocks[at].0.1 = end;
             self.blocks.remove(at + 1);
         }
+        touches
     }
 
     /// Removes the block that begins at `expected`, if any, and returns its end.
     pub fn take_block_at(&mut self, expected: u32) -> Option<u32> {
         let begins = self.blocks.first().is_some_and(|((start, _), _)| *start == expected);
-        begins.then(|| self.blocks.remove(0).0.1)
+        begins.then(|| {
+            let ((_, end), _) = self.blocks.remove(0);
+            self.find_newest();
+            end
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Compares the newest blocks that are kept with those found by a search.
+        #[test]
+        fn the_newest_blocks_are_those_that_grew_last(steps in prop::collection::vec((0u32..60, 0u8..8), 1..200)) {
+            let mut blocks = OutOfOrderBlocks::default();
+            for (seq, what) in steps {
+                match what {
+                    0 => _ = blocks.take_block_at(seq),
+                    _ => blocks.insert(seq),
+                }
+                let kept = blocks.newest();
+                blocks.find_newest();
+                prop_assert_eq!(kept, blocks.newest());
+            }
+        }
     }
 }

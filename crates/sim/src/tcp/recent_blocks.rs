@@ -8,6 +8,12 @@ use crate::segment::SackBlock;
 pub struct RecentBlocks([SackBlock; 3]);
 
 impl RecentBlocks {
+    /// Whether `block` lies inside a remembered one: it has nothing new.
+    #[inline]
+    pub fn contain(&self, block: SackBlock) -> bool {
+        self.0.iter().any(|known| known.0 <= block.0 && block.1 <= known.1)
+    }
+
     /// The first segment of `block` outside the remembered blocks.
     #[inline]
     pub fn first_new(&self, (mut seq, end): SackBlock) -> Option<u32> {

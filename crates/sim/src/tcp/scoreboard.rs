@@ -157,7 +157,7 @@ impl Scoreboard {
     /// Applies one SACK block; ignores segments that are not outstanding.
     fn apply_block(&mut self, (start, end): SackBlock, next_new: u32, mut delivered: impl FnMut(u32)) {
         let (start, end) = (start.max(self.base), end.min(next_new));
-        if start >= end {
+        if start >= end || self.recent_blocks.contain((start, end)) {
             return;
         }
         let mut next = start;
