@@ -14,8 +14,12 @@ use crate::link_discipline::{ExternalDisciplines, LinkDiscipline};
 use crate::run_error::RunError;
 use crate::world::World;
 
+/// Typical gaps in a tick of the event queue. The events of the next round trip then go to its lowest level at once, and
+/// still few share a tick.
+const GAPS_PER_TICK: u64 = 4;
+
 /// Room reserved for events: few flows have more packets on their way at a time.
-const EVENTS_PER_FLOW: usize = 12;
+const EVENTS_PER_FLOW: usize = 7;
 
 /// Simulates `scenario` with `qdisc` at the compared links. Equal arguments give bit-identical outcomes.
 ///
@@ -52,7 +56,7 @@ impl World {
         external: &impl ExternalDisciplines,
     ) -> Result<World, RunError> {
         let links = links(scenario, qdisc, seed, external)?;
-        let mut queue = EventQueue::new(typical_gap(scenario));
+        let mut queue = EventQueue::new(GAPS_PER_TICK * typical_gap(scenario));
         queue.reserve(EVENTS_PER_FLOW * scenario.total_flows() as usize);
         let hosts = Hosts::new(scenario, seed, &mut queue);
         Ok(World::new(scenario, queue, links, hosts))

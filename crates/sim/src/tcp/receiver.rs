@@ -155,6 +155,10 @@ impl TcpReceiver {
         if seq >= self.expected {
             self.insert(seq);
         }
+        // Without a gap, other settings alone need the details.
+        if !self.has_gap && !config.timestamps && config.quick_acks.is_none() {
+            self.details = None;
+        }
         duplicate
     }
 
@@ -215,9 +219,9 @@ impl TcpReceiver {
     }
 
     #[inline(never)]
-    fn blocks(&self, config: &TcpSettings, duplicate: Option<SackBlock>) -> Option<SackBlocks> {
+    fn blocks(&mut self, config: &TcpSettings, duplicate: Option<SackBlock>) -> Option<SackBlocks> {
         let wanted = self.has_gap && config.recovery.is_selective();
-        let details = if wanted { self.details.as_deref() } else { None };
+        let details = if wanted { self.details.as_deref_mut() } else { None };
         let blocks = details.map(|details| details.out_of_order.newest());
         let Some(duplicate) = duplicate else { return blocks };
         let [first, second, _] = blocks.unwrap_or_default();
