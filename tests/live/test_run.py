@@ -125,7 +125,9 @@ def test_no_packet_vanishes_and_rates_add_up_to_the_link(three: headgate.Result)
     assert sent * 8 == pytest.approx(2e6 * 2 * forward["utilization"], rel=0.01)
     # Headers take 28 bytes of a packet of 500 with UDP, 40 with TCP.
     goodput = pc.sum(three.flows["goodput_bps"]).as_py()
-    assert goodput == pytest.approx(2e6 * (forward["utilization"] - stalled) * 0.92, rel=0.05)
+    # Of packets that were late because the machine was busy, some arrive after the end.
+    useful = 2e6 * 0.92
+    assert 0.95 * useful * (forward["utilization"] - stalled) < goodput < 1.05 * useful * forward["utilization"]
 
 
 def test_a_network_runs_on_real_packets_and_is_compared_with_its_simulation(tmp_path: Path, command: Command):
@@ -274,7 +276,7 @@ def test_the_error_names_the_permission_that_the_kernel_refuses(monkeypatch: pyt
 
 
 def test_without_linux_there_are_no_real_packets(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.delattr(_core, "check_live", raising=False)
+    monkeypatch.setattr("headgate.errors.sys.platform", "darwin")
     with pytest.raises(UsageError, match="need Linux"):
         Scenario.parse(THREE).on_real_packets()
 
