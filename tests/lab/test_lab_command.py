@@ -14,6 +14,7 @@ from urllib.request import urlopen
 import pytest
 
 import headgate
+from headgate import shipped
 from headgate.lab_page import page, server
 from tests.conftest import Command
 
@@ -36,7 +37,7 @@ def test_the_fragment_names_a_shipped_scenario_or_holds_a_file(tmp_path):
         "seed": ["3"],
     }
     own = tmp_path / "own.toml"
-    own.write_text((page.shipped.FOLDER / "protect.toml").read_text())
+    own.write_text((shipped.FOLDER / "protect.toml").read_text())
     found = parse_qs(page.fragment(own))
     assert (found["scenario"], found["toml"]) == (["own"], [own.read_text()])
     assert (found["left"], found["right"]) == (["droptail"], ["faba"])
