@@ -29,8 +29,8 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_fragment_names_a_shipped_scenario_or_holds_a_file(tmp_path):
-    shipped = parse_qs(page.fragment("ecn", ["red:minth=5p,maxth=15p"], seed=3, changes=["link.rate=5Mbit/s"]))
-    assert shipped == {
+    found = parse_qs(page.fragment("ecn", ["red:minth=5p,maxth=15p"], seed=3, changes=["link.rate=5Mbit/s"]))
+    assert found == {
         "scenario": ["ecn"],
         "set": ["link.rate=5Mbit/s"],
         "left": ["red:minth=5p,maxth=15p"],
