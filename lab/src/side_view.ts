@@ -146,10 +146,11 @@ export class SideView {
     const groups = colorsOfGroups(this.side.about.flows);
     const most = Math.max(...shares.map(({ goodput_bps, fair_bps }) => Math.max(goodput_bps, 2 * fair_bps)), 1);
     const few = shares.length === this.side.about.flows.length;
+    this.bars.classList.toggle("grouped", !few);
     this.bars.replaceChildren(
       element("h3", {}, "Goodput, and the fair share as a line"),
       ...shares.map((share, at) => {
-        const color = few ? this.colors[at] : groups.get(share.name.split(" ")[0] ?? "");
+        const color = few ? this.colors[at] : groups.get(share.name.replace(/ \(mean of \d+\)$/, ""));
         const bar = element("span", { class: "fill" });
         bar.style.width = `${(100 * share.goodput_bps) / most}%`;
         bar.style.background = color ?? this.look.ink;

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { About, Discipline, Flow, Sample } from "../src/engine/types";
 import { described, explained } from "../src/explain";
 import { gauge, ms, rate } from "../src/format";
-import { colorsOf } from "../src/palette";
+import { colorsOf, colorsOfGroups } from "../src/palette";
 import { fullCommand, quoted } from "../src/panels/dialogs";
 import { newName, withFlow } from "../src/panels/knobs";
 import { score } from "../src/panels/play_panel";
@@ -51,6 +51,9 @@ test("unresponsive flows have colors of their own", () => {
   expect(new Set(colors.slice(0, 2)).size).toBe(2);
   expect(colors[2]).toBe(colors[3]);
   expect(colors.slice(0, 2)).not.toContain(colors[2]);
+  const many = Array.from({ length: 40 }, (_, number) => flow(number, true, number < 20 ? "marks" : "drops"));
+  expect(new Set(colorsOf(many)).size).toBe(2);
+  expect(colorsOfGroups(many).get("drops")).toBe(colorsOf(many)[39]);
 });
 
 test("events and states are told in sentences", () => {
