@@ -106,7 +106,10 @@ def test_knobs_change_what_the_page_says(browser):
     tab.click("#add-unresponsive")
     tab.until(f"lab.views[0].side.about.flows.length === {flows + 1}")
     tab.until("document.querySelector('.bars').textContent.includes('extra')")
-    tab.value("document.querySelector('.lab select').value = 'sfb'")
+    tab.click("#make-unresponsive")
+    tab.until("lab.views[0].side.about.groups.some(group => group.name === 'extra2')")
+    assert tab.value("lab.views[0].side.about.flows.length") == flows + 1
+    assert tab.value("lab.views[0].side.about.groups[0].flows") == 8
     tab.change(".lab select", "sfb")
     tab.until("document.querySelector('.lab h2').textContent === 'SFB'")
 

@@ -73,10 +73,12 @@ function extras(app: App): HTMLElement {
   const tcp = about.groups.find((group) => group.kind === "tcp");
   const unresponsive = button("Add an unresponsive flow", () => void addUnresponsive(app), { id: "add-unresponsive" });
   const more = tcp && button("Add a TCP flow", () => void app.set(`${tcp.name}.flows`, String(tcp.flows + 1)), { id: "add-tcp" });
+  const turn =
+    tcp && tcp.flows > 1 && button("Make a TCP flow unresponsive", () => void makeUnresponsive(app, tcp), { id: "make-unresponsive" });
   const undo = button("Undo all changes", () => void app.begin({ changes: [], ...(app.settings.scenario === OWN ? {} : { toml: "" }) }), {
     disabled: app.settings.changes.length === 0,
   });
-  return element("p", { class: "row" }, ...(more ? [more] : []), unresponsive, undo);
+  return element("p", { class: "row" }, ...(more ? [more] : []), unresponsive, ...(turn ? [turn] : []), undo);
 }
 
 /** A name that no group has yet. */
@@ -93,8 +95,19 @@ export function withFlow(toml: string, name: string, bps: number): string {
 
 async function addUnresponsive(app: App): Promise<void> {
   const { about } = app.views[0]!.side;
-  const name = newName("extra", about.groups.map((group) => group.name));
-  await app.begin({ scenario: OWN, toml: withFlow(about.toml, name, about.link.rate_bps * EXTRA_SHARE), changes: [], lesson: null });
+  await withUnresponsive(app, about.toml, about.link.rate_bps * EXTRA_SHARE);
+}
+
+/** One flow of a TCP group stops listening: it sends twice its fair share, whatever is dropped. */
+async function makeUnresponsive(app: App, group: Group): Promise<void> {
+  const { about } = app.views[0]!.side;
+  const fair = about.flows.find((flow) => flow.group === group.name)?.fair_bps ?? about.link.rate_bps * EXTRA_SHARE;
+  await withUnresponsive(app, await app.engine.changed(about.toml, [`${group.name}.flows=${group.flows - 1}`]), 2 * fair);
+}
+
+async function withUnresponsive(app: App, toml: string, bps: number): Promise<void> {
+  const name = newName("extra", app.views[0]!.side.about.groups.map((group) => group.name));
+  await app.begin({ scenario: OWN, toml: withFlow(toml, name, bps), changes: [], lesson: null });
 }
 
 function parameterKnob(app: App, side: number, parameter: Parameter): HTMLElement {
