@@ -207,7 +207,7 @@ $(BINDGEN): Cargo.toml | rust
 define need_wasm
 The lab needs Rust's standard library for WebAssembly: rustup target add $(WASM_TARGET)
 Without rustup, Debian's packages rustc-web, cargo-web, rust-web-src and lld have its sources:
-  RUSTC_BOOTSTRAP=1 make lab LAB_FLAGS=-Zbuild-std=std,panic_abort
+  CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=wasm-ld RUSTC_BOOTSTRAP=1 make lab LAB_FLAGS=-Zbuild-std=std,panic_abort
 endef
 export need_wasm
 

@@ -112,7 +112,7 @@ export class App {
     return this.queue(async () => {
       for (const { side } of this.views) await side.seek(target);
       this.views.forEach((view) => view.reset());
-      this.moved();
+      this.update();
     });
   }
 
@@ -191,6 +191,7 @@ export class App {
     });
     this.box.classList.toggle("alone", sides.length === 1);
     this.views.forEach((view) => view.reset());
+    this.update();
     this.began();
   }
 
@@ -204,7 +205,8 @@ export class App {
   }
 
   private update(): void {
-    this.views.forEach((view) => view.update());
+    const most = Math.max(...this.views.map((view) => view.greatest()));
+    this.views.forEach((view) => view.update(most));
     this.listeners.forEach((listener) => listener.moved?.());
   }
 

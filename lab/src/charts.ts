@@ -30,6 +30,12 @@ export function goodputColumns(about: About, samples: readonly Sample[]): Column
   return [times(samples), ...columns, samples.map(() => fair)];
 }
 
+/** The greatest goodput in the chart, in Mbit/s. */
+export function greatestGoodput(about: About, samples: readonly Sample[]): number {
+  const [, ...columns] = goodputColumns(about, samples);
+  return columns.reduce((most, column) => column.reduce<number>((top, value) => Math.max(top, value ?? 0), most), 0);
+}
+
 export function delayColumns(samples: readonly Sample[]): Columns {
   return [times(samples), samples.map((sample) => sample.delay_ms)];
 }
@@ -52,6 +58,7 @@ function times(samples: readonly Sample[]): number[] {
 /** The charts of one lab. */
 export class Charts {
   private plots: uPlot[] = [];
+  private most = 0;
 
   constructor(
     private readonly box: HTMLElement,
@@ -69,13 +76,15 @@ export class Charts {
     const end = about.duration_ms / 1000;
     const tcp = about.groups.filter((group) => group.kind === "tcp");
     this.plots = [
-      this.plot("goodput of a flow (Mbit/s)", [...series(about.groups), fair], end, look),
+      this.plot("goodput of a flow (Mbit/s)", [...series(about.groups), fair], end, look, () => this.most),
       this.plot("queueing delay (ms)", [{ label: "queueing delay", stroke: look.ink, width: 1.5 }], end, look),
     ];
     if (tcp.length > 0) this.plots.push(this.plot("congestion window (packets)", series(tcp), end, look));
   }
 
-  update(about: About, samples: readonly Sample[]): void {
+  /** `most` is the end of the scale of goodput, in bit/s. */
+  update(about: About, samples: readonly Sample[], most: number): void {
+    this.most = most / 1e6;
     const columns = [goodputColumns(about, samples), delayColumns(samples), windowColumns(about, samples)];
     this.plots.forEach((plot, at) => plot.setData(columns[at] as uPlot.AlignedData));
   }
@@ -88,7 +97,7 @@ export class Charts {
     return Math.max(240, this.box.clientWidth);
   }
 
-  private plot(title: string, series: uPlot.Series[], end: number, look: Look): uPlot {
+  private plot(title: string, series: uPlot.Series[], end: number, look: Look, least = () => 0): uPlot {
     const axis = { stroke: look.quiet, grid: { stroke: look.grid, width: 1 }, ticks: { stroke: look.grid }, font: "11px system-ui" };
     const holder = document.createElement("figure");
     const caption = document.createElement("figcaption");
@@ -101,7 +110,7 @@ export class Charts {
         height: 120,
         legend: { show: series.length > 1, live: false },
         cursor: { y: false, drag: { x: false, y: false } },
-        scales: { x: { time: false, range: () => [0, end] }, y: { range: (_, __, most) => [0, Math.max(most || 0, 1e-3) * 1.05] } },
+        scales: { x: { time: false, range: () => [0, end] }, y: { range: (_, __, most) => [0, Math.max(most || 0, least(), 1e-3) * 1.05] } },
         axes: [{ ...axis, size: 26 }, { ...axis, size: 44 }],
         series: [{ label: "s" }, ...series],
       },

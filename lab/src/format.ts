@@ -12,6 +12,11 @@ export function rate(bps: number): string {
   return `${digits(bps / 1e3)} kbit/s`;
 }
 
+/** A rate in Mbit/s, for numbers that stand below each other. */
+export function megabits(bps: number): string {
+  return `${(bps / 1e6).toFixed(2)} Mbit/s`;
+}
+
 export function ms(value: number): string {
   return value >= 1000 ? `${digits(value / 1000)} s` : `${digits(value)} ms`;
 }

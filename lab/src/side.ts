@@ -90,6 +90,18 @@ export class Side {
     return flows.length <= most ? flows : byGroup(flows);
   }
 
+  /** The goodput of unresponsive flows and the mean of the others, in bit/s; null if there are none. */
+  split(): { loud: Share | null; others_bps: number | null } {
+    const goodput = this.goodput();
+    const { flows } = this.about;
+    const loud = flows.find((flow) => !flow.responsive);
+    const others = flows.filter((flow) => flow.responsive).map((flow) => goodput[flow.flow] ?? 0);
+    return {
+      loud: loud ? { name: loud.name, goodput_bps: goodput[loud.flow] ?? 0, fair_bps: loud.fair_bps } : null,
+      others_bps: others.length > 0 ? others.reduce((sum, each) => sum + each, 0) / others.length : null,
+    };
+  }
+
   /** The latest measured queueing delay. */
   delay(): number | null {
     return this.samples.findLast((sample) => sample.delay_ms !== null)?.delay_ms ?? null;

@@ -1,10 +1,10 @@
 /** What the page shows of one run: its stage, goodput beside fair share, gauges, charts, the latest decision. */
 
-import { Charts, type Look } from "./charts";
+import { Charts, type Look, greatestGoodput } from "./charts";
 import { element, select } from "./dom";
 import type { Catalog, Discipline, PacketEvent } from "./engine/types";
 import { described, explained } from "./explain";
-import { gauge, ms, rate } from "./format";
+import { gauge, megabits, ms } from "./format";
 import { colorsOf, colorsOfGroups } from "./palette";
 import { type Side, disciplineOf } from "./side";
 import { type Drawn, draw } from "./stage/draw";
@@ -19,8 +19,10 @@ export class SideView {
   private readonly title = element("h2");
   private readonly summary = element("p", { class: "summary" });
   private readonly numbers = element("p", { class: "numbers" });
+  private readonly outcome = element("p", { class: "outcome" });
   private readonly bars = element("div", { class: "bars" });
   private readonly gauges = element("dl", { class: "gauges" });
+  private readonly inside = element("details", {}, element("summary", {}, "gauges"), this.gauges);
   private readonly levels = element("div", { class: "levels" });
   private readonly heat = element("div", { class: "heat" });
   private readonly decision = element("p", { class: "decision" });
@@ -30,7 +32,8 @@ export class SideView {
   private drawn: Drawn[] = [];
   private latest: PacketEvent | null = null;
   private colors: string[] = [];
-  private counts = { dropped: 0, marked: 0 };
+  /** Drops and marks by group since the shown moment was chosen. */
+  private counts = { dropped: new Map<string, number>(), marked: new Map<string, number>() };
   discipline!: Discipline;
 
   constructor(
@@ -44,13 +47,14 @@ export class SideView {
     this.picker = select(side.number === 0 ? "Left discipline" : "Right discipline", options, "", choose);
     this.charts = new Charts(this.chartBox, seek);
     this.canvas.addEventListener("mousemove", (event) => this.point(event));
-    const now = element("div", { class: "now" }, this.bars, element("div", { class: "inside" }, this.gauges, this.heat, this.levels));
+    const now = element("div", { class: "now" }, this.bars, element("div", { class: "inside" }, this.heat, this.levels, this.inside));
     this.root = element(
       "article",
       { class: "lab", "data-side": String(side.number) },
       element("div", { class: "head" }, this.title, this.picker),
       this.summary,
       this.canvas,
+      this.outcome,
       this.decision,
       this.numbers,
       now,
@@ -66,17 +70,23 @@ export class SideView {
     const list = this.picker.querySelector("select");
     if (list) list.value = this.discipline.name;
     this.colors = colorsOf(this.side.about.flows);
-    this.counts = { dropped: 0, marked: 0 };
+    this.counts = { dropped: new Map(), marked: new Map() };
     this.latest = null;
     this.charts.reset(this.side.about, this.look);
-    this.update();
+    this.update(this.greatest());
+  }
+
+  /** The greatest goodput to be shown, in bit/s. Both labs have one scale, so that their bars can be compared. */
+  greatest(): number {
+    const shares = this.side.shares(MOST_BARS).flatMap(({ goodput_bps, fair_bps }) => [goodput_bps, 2 * fair_bps]);
+    return Math.max(1, ...shares, 1e6 * greatestGoodput(this.side.about, this.side.samples));
   }
 
   /** Another look, as when the reader's system turns dark. */
   relook(look: Look & { paper: string; danger: string }): void {
     this.look = look;
     this.charts.reset(this.side.about, look);
-    this.update();
+    this.update(this.greatest());
   }
 
   resize(): void {
@@ -91,7 +101,8 @@ export class SideView {
     const applied = side.timeline.advance(side.now.t_ms, still ? 0 : flight_ms, fall_ms);
     for (const event of applied) {
       if (event[1] === "dropped" || event[1] === "marked") {
-        this.counts[event[1]] += 1;
+        const group = side.about.flows[event[2]]?.group ?? "";
+        this.counts[event[1]].set(group, (this.counts[event[1]].get(group) ?? 0) + 1);
         this.latest = event;
       }
     }
@@ -108,16 +119,18 @@ export class SideView {
     });
   }
 
-  /** Rewrites numbers, bars, gauges and charts. */
-  update(): void {
+  /** Rewrites numbers, bars, gauges and charts. `most` is the end of the scale of goodput, in bit/s. */
+  update(most: number): void {
     this.writeNumbers();
-    this.writeBars();
+    this.writeOutcome();
+    this.writeBars(most);
     this.writeGauges();
     this.writeLevels();
     this.writeHeat();
-    if (this.latest) this.decision.textContent = this.sentence(this.latest);
-    else this.decision.textContent = `${this.discipline.title} has not dropped or marked a packet since this moment was chosen.`;
-    this.charts.update(this.side.about, this.side.samples);
+    this.decision.textContent = this.latest
+      ? `Latest: ${this.sentence(this.latest)}`
+      : `${this.discipline.title} has not dropped or marked a packet since this moment was chosen.`;
+    this.charts.update(this.side.about, this.side.samples, most);
   }
 
   /** The state in a sentence. */
@@ -133,22 +146,33 @@ export class SideView {
   private writeNumbers(): void {
     const { side, counts } = this;
     const delay = side.delay();
-    const marks = counts.marked > 0 ? `, ${counts.marked} marks` : "";
+    const marks = counts.marked.size > 0 ? `; ${countOf(counts.marked, "marks")}` : "";
     this.numbers.textContent =
       `${side.now.packets} packets queued` +
       (delay === null ? "" : `, queueing delay ${ms(delay)}`) +
-      `, ${counts.dropped} drops${marks} seen`;
+      `; ${countOf(counts.dropped, "drops")}${marks}`;
     this.canvas.setAttribute("aria-label", `${this.describe()} The picture shows the packets of the queue, colored by flow.`);
   }
 
-  private writeBars(): void {
+  /** The outcome in a line: the unresponsive flow, the others, the delay. */
+  private writeOutcome(): void {
+    const { loud, others_bps } = this.side.split();
+    const delay = this.side.delay();
+    const parts = [
+      loud ? `${loud.name}, which ignores drops, has ${megabits(loud.goodput_bps)} (fair share ${megabits(loud.fair_bps)})` : "",
+      others_bps === null ? "" : `${loud ? "the others have" : "flows have"} ${megabits(others_bps)} on average`,
+      delay === null ? "" : `packets wait ${ms(delay)}`,
+    ];
+    this.outcome.textContent = `${parts.filter((part) => part !== "").join("; ")}.`;
+  }
+
+  private writeBars(most: number): void {
     const shares = this.side.shares(MOST_BARS);
     const groups = colorsOfGroups(this.side.about.flows);
-    const most = Math.max(...shares.map(({ goodput_bps, fair_bps }) => Math.max(goodput_bps, 2 * fair_bps)), 1);
     const few = shares.length === this.side.about.flows.length;
     this.bars.classList.toggle("grouped", !few);
     this.bars.replaceChildren(
-      element("h3", {}, "Goodput, and the fair share as a line"),
+      element("h3", {}, "Goodput; the line is the fair share"),
       ...shares.map((share, at) => {
         const color = few ? this.colors[at] : groups.get(share.name.replace(/ \(mean of \d+\)$/, ""));
         const bar = element("span", { class: "fill" });
@@ -161,7 +185,7 @@ export class SideView {
           { class: "bar" },
           element("span", { class: "name" }, share.name),
           element("span", { class: "track" }, bar, line),
-          element("span", { class: "value" }, rate(share.goodput_bps)),
+          element("span", { class: "value" }, megabits(share.goodput_bps)),
         );
       }),
     );
@@ -181,7 +205,7 @@ export class SideView {
       return [element("dt", { title: declared?.about ?? "" }, name), element("dd", {}, meter, gauge(value, unit))];
     });
     this.gauges.replaceChildren(...rows.flat());
-    this.gauges.hidden = rows.length === 0;
+    this.inside.hidden = rows.length === 0;
   }
 
   /** The gauges of single flows as levels: tokens in FABA's buckets, SFB's probabilities, FQ's queues. */
@@ -232,4 +256,11 @@ export class SideView {
     const hit = this.drawn.find((packet) => Math.abs(packet.x + packet.size / 2 - x) < 10 && Math.abs(packet.y + packet.size / 2 - y) < 10);
     this.canvas.title = hit ? this.sentence(hit.event) : "";
   }
+}
+
+/** `17 drops (cbr 12, tcp 5)`. */
+export function countOf(counts: ReadonlyMap<string, number>, what: string): string {
+  const all = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  const groups = [...counts].sort((a, b) => b[1] - a[1]).map(([group, count]) => `${group} ${count}`);
+  return `${all} ${what}${groups.length > 0 ? ` (${groups.join(", ")})` : ""}`;
 }

@@ -7,6 +7,7 @@ import { fullCommand, quoted } from "../src/panels/dialogs";
 import { newName, withFlow } from "../src/panels/knobs";
 import { score } from "../src/panels/play_panel";
 import { byGroup, goodputAt } from "../src/side";
+import { countOf } from "../src/side_view";
 import { layout, packetsOf, placeOf, thresholdOf } from "../src/stage/layout";
 
 const red = { name: "red", title: "RED", parameters: [{ name: "minth", default: "5p" }, { name: "maxth", default: "15p" }] } as Discipline;
@@ -73,6 +74,11 @@ test("the command in full can be pasted into a shell", () => {
 test("a flow is added under a new name", () => {
   expect(newName("extra", ["tcp", "extra", "extra2"])).toBe("extra3");
   expect(withFlow('name = "x"\n', "extra", 2_000_000)).toContain('[[udp]]\nname = "extra"\nrate = "2000kbit/s"');
+});
+
+test("drops are told by group, the most first", () => {
+  expect(countOf(new Map([["tcp", 5], ["cbr", 12]]), "drops")).toBe("17 drops (cbr 12, tcp 5)");
+  expect(countOf(new Map(), "drops")).toBe("0 drops");
 });
 
 test("the score rewards a fair share and an empty queue", () => {

@@ -48,7 +48,7 @@ export function controls(app: App, box: HTMLElement, about: HTMLElement, panels:
       scenario,
       element("label", {}, element("span", {}, "Seed"), seed),
       second,
-      button("Lessons", panels.lessons, { id: "lessons-button" }),
+      button("Lessons", panels.lessons, { id: "lessons-button", class: "primary" }),
       button("Play a flow", panels.play, { id: "play-flow" }),
       button("Share", () => openShare(app), { id: "share" }),
       button("Run it in full", () => openFull(app), { id: "full" }),

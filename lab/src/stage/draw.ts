@@ -81,6 +81,7 @@ function drawFrame(pen: CanvasRenderingContext2D, scene: Scene, place: Layout): 
     pen.arc(12, senderY(scene, place, flow.flow), flow.responsive ? radius : radius * 1.5, 0, 2 * Math.PI);
     pen.fill();
   });
+  drawNames(pen, scene, place);
   pen.fillStyle = scene.quiet;
   pen.font = "12px system-ui, sans-serif";
   pen.textBaseline = "alphabetic";
@@ -91,6 +92,19 @@ function drawFrame(pen: CanvasRenderingContext2D, scene: Scene, place: Layout): 
   pen.textAlign = "right";
   pen.fillText("link", width - 4, 14);
   pen.fillText("", width, height);
+}
+
+/** The names of unresponsive flows, of the first in each group. */
+function drawNames(pen: CanvasRenderingContext2D, scene: Scene, place: Layout): void {
+  pen.font = "11px system-ui, sans-serif";
+  pen.textAlign = "left";
+  const named = new Set<string>();
+  for (const flow of scene.about.flows) {
+    if (flow.responsive || named.has(flow.group)) continue;
+    named.add(flow.group);
+    pen.fillStyle = scene.ink;
+    pen.fillText(flow.group, 4, Math.min(place.height - 4, senderY(scene, place, flow.flow) + 21));
+  }
 }
 
 function drawQueue(pen: CanvasRenderingContext2D, scene: Scene, place: Layout): void {
