@@ -94,6 +94,11 @@ package: | rust ## package the crates for crates.io, and build each of them as p
 	$(CARGO) package --locked --allow-dirty --quiet $(CRATES:%=-p %)
 	.ci/try-crate target/package/aqm-*.crate $(MSRV) $(BARE)
 
+semver: | rust ## compare the interface of the crates with that of REV=..., a tag or commit (needs cargo-semver-checks)
+	@command -v cargo-semver-checks > /dev/null || { echo "cargo-semver-checks is missing: cargo install --locked cargo-semver-checks" >&2; exit 1; }
+	@test -n "$(REV)" || { echo "make semver REV=v0.2.0 needs a tag or a commit to compare with" >&2; exit 1; }
+	$(CARGO) semver-checks --baseline-rev $(REV) $(CRATES:%=-p %)
+
 publish-crates: | rust ## publish the crates on crates.io; the workflow of a release does
 	$(CARGO) publish --locked $(CRATES:%=-p %)
 
