@@ -1,6 +1,7 @@
 """Programs for the hosts at the ends of a link: `python hosts.py ROLE ...`, where a role is a function."""
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -9,6 +10,11 @@ from pathlib import Path
 
 NEAR, FAR = "100.64.0.1", "100.64.0.2"
 PORT = 5000
+
+#: Socket option of linux/udp.h: the kernel cuts the data of a call into datagrams of this many bytes.
+UDP_SEGMENT = 103
+#: Bytes of data in a datagram that fills a packet of 1500 bytes with IPv4, and datagrams of a call.
+DATAGRAM, SEGMENTS = 1472, 44
 
 
 def echo() -> None:
@@ -127,21 +133,57 @@ def drip(count: str, address: str, port: str) -> None:
 
 
 def longest(seconds: str, interface: str) -> None:
-    """Prints the number and the greatest length of the frames that an interface receives within `seconds`."""
-    lengths = []
+    """Prints the number and the greatest length of the frames that an interface receives within `seconds`.
+
+    SIGTERM ends it earlier.
+    """
+    lengths, stopped = [0], []
+    signal.signal(signal.SIGTERM, lambda *_: stopped.append(True))
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)) as sock:
         sock.bind((interface, 0))
         sock.settimeout(0.2)
         print("listening", flush=True)
         end = time.monotonic() + float(seconds)
-        while time.monotonic() < end:
+        while not stopped and time.monotonic() < end:
             try:
                 length, _, _, address = sock.recvmsg_into([bytearray(1)], 0, socket.MSG_TRUNC)
             except TimeoutError:
                 continue
             if address[2] != socket.PACKET_OUTGOING:
                 lengths.append(length)
-    print(len(lengths), max(lengths))
+    print(len(lengths) - 1, max(lengths))
+
+
+def blast(calls: str, rate: str, address: str = FAR) -> None:
+    """Sends `calls` super-packets at `rate` bit/s of data, each of 44 datagrams of `DATAGRAM` bytes (`UDP_SEGMENT`).
+
+    The kernel or a card makes the datagrams, as for QUIC. 44 times 1472 bytes are the most that a call can send.
+    """
+    with socket.socket(family(address), socket.SOCK_DGRAM) as sock:
+        sock.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, DATAGRAM)
+        data = bytes(SEGMENTS * DATAGRAM)
+        begun = time.monotonic()
+        for number in range(int(calls)):
+            time.sleep(max(0.0, begun + number * len(data) * 8 / float(rate) - time.monotonic()))
+            sock.sendto(data, (address, PORT))
+
+
+def drain(address: str = FAR) -> None:
+    """Prints the bytes of the datagrams after the first, their seconds, and the longest, after 2 s of silence."""
+    with socket.socket(family(address), socket.SOCK_DGRAM) as sock:
+        sock.setsockopt(socket.SOL_SOCKET, 33, 1 << 24)  # SO_RCVBUFFORCE
+        sock.bind((address, PORT))
+        size, most = 0, len(sock.recv(1 << 16))
+        first = last = time.perf_counter()
+        sock.settimeout(2)
+        while True:
+            try:
+                length = len(sock.recv(1 << 16))
+            except TimeoutError:
+                break
+            last = time.perf_counter()
+            size, most = size + length, max(most, length)
+    print(size, last - first, most)
 
 
 def breed() -> None:

@@ -97,7 +97,11 @@ class GatewayNetwork:
 
     def serve(self, *role: object, **options: Any) -> "subprocess.Popen[str]":
         """Starts a role of hosts.py at the far host, and waits until it listens."""
-        serving = self.start(self.far, sys.executable, HOSTS, *role, **options)
+        return self.serve_words(sys.executable, HOSTS, *role, **options)
+
+    def serve_words(self, *words: object, **options: Any) -> "subprocess.Popen[str]":
+        """Starts a command at the far host, and waits until it listens."""
+        serving = self.start(self.far, *words, **options)
         # proc_pid_net(5): 0A is the state of a TCP socket that listens, 07 of a UDP socket without a peer.
         waiting = {"tcp": " 0A ", "tcp6": " 0A ", "udp": " 07 "}
         while not any(state in Path(f"/proc/{self.far}/net/{name}").read_text() for name, state in waiting.items()):
