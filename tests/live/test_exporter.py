@@ -2,12 +2,15 @@
 
 import os
 import resource
+import shutil
 import socket
+import subprocess
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -129,6 +132,35 @@ def test_hundreds_of_silent_connections_do_not_keep_out_a_scrape():
         for _ in range(200):
             clients.enter_context(socket.create_connection(("127.0.0.1", port), timeout=20))
         assert "headgate_build_info" in scrape(port)
+
+
+def test_the_kernel_queues_128_connections_that_are_not_yet_accepted():
+    if shutil.which("ss") is None:
+        pytest.skip("ss is missing: apt install iproute2")
+    port = free_port()
+    with serving(port):
+        shown = subprocess.run(["ss", "-Hltn", f"sport = :{port}"], capture_output=True, text=True, check=True).stdout
+        (line,) = shown.splitlines()
+        # Of a socket that listens, the third column is the length of this queue (ss(8)).
+        state, _, backlog, *_ = line.split()
+        most = int(Path("/proc/sys/net/core/somaxconn").read_text())
+        assert (state, int(backlog)) == ("LISTEN", min(128, most))
+
+
+def test_a_thousand_connections_at_once_are_all_served_or_closed_and_then_a_scrape():
+    port, count = free_port(), 1000
+    with serving(port), ExitStack() as clients:
+        waiting = [
+            clients.enter_context(socket.create_connection(("127.0.0.1", port), timeout=20)) for _ in range(count)
+        ]
+        assert "headgate_build_info" in scrape(port)
+        ended = 0
+        for client in waiting[: count - exporter.MOST_CONNECTIONS - 1]:
+            client.settimeout(20)
+            with suppress(ConnectionResetError):
+                assert client.recv(1) == b""
+            ended += 1
+        assert ended == count - exporter.MOST_CONNECTIONS - 1
 
 
 def test_without_file_descriptors_the_exporter_waits_and_does_not_spin(capfd: pytest.CaptureFixture[str]):
