@@ -1,5 +1,6 @@
 //! Settings as users write them: `minth=25%,maxth=50%`, after the name of a discipline or traffic source.
 
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -48,15 +49,25 @@ pub fn split<'t>(text: &'t str, separators: &[char]) -> Result<Vec<&'t str>, Str
 /// # Errors
 /// A malformed or repeated setting.
 pub fn add(settings: &mut Settings, name: &str, value: &str) -> Result<(), String> {
+    check(name, value)?;
+    if settings.iter().any(|(known, _)| known == name) {
+        return Err(given_twice(name));
+    }
+    settings.push((name.to_string(), value.to_string()));
+    Ok(())
+}
+
+/// Checks the form of one setting.
+fn check(name: &str, value: &str) -> Result<(), String> {
     let plain = |text: &str| !text.is_empty() && split(text, &[',', ';', '=']).is_ok_and(|parts| parts.len() == 1);
     if !plain(name) || name.contains(['[', ']', '(', ')']) || !plain(value) {
         return Err(format!("expected settings as in \"red:minth=25%,maxp=0.1\", found \"{name}={value}\""));
     }
-    if settings.iter().any(|(known, _)| known == name) {
-        return Err(format!("`{name}` is given twice"));
-    }
-    settings.push((name.to_string(), value.to_string()));
     Ok(())
+}
+
+fn given_twice(name: &str) -> String {
+    format!("`{name}` is given twice")
 }
 
 /// Splits `NAME` or `NAME:KEY=VALUE,KEY=VALUE` into name and settings. `None` if there is no name.
@@ -69,10 +80,16 @@ pub fn read(text: &str) -> Result<Option<(&str, Settings)>, String> {
     if name.is_empty() || name.contains(['[', ']', '(', ')', ';', ',', '=']) {
         return Ok(None);
     }
-    let mut settings = Settings::new();
+    let (mut settings, mut names) = (Settings::new(), BTreeSet::new());
     for setting in written.map_or(Ok(Vec::new()), |written| split(written, &[',']))? {
         let (name, value) = setting.split_once('=').unwrap_or((setting, ""));
-        add(&mut settings, name.trim(), value.trim())?;
+        let (name, value) = (name.trim(), value.trim());
+        check(name, value)?;
+        // A set: a search among all earlier settings would take quadratic time for a long text.
+        if !names.insert(name) {
+            return Err(given_twice(name));
+        }
+        settings.push((name.to_string(), value.to_string()));
     }
     Ok(Some((name, settings)))
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::changes::Change;
-use crate::quoted::printable;
+use crate::quoted::{cut, escaped, printable};
 
 /// Why a scenario could not be read. [`Display`](fmt::Display) gives the whole message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,13 +38,13 @@ impl fmt::Display for ScenarioError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "error: {}", self.message)?;
         let (Some(line), Some(column)) = (self.line, self.column) else {
-            write!(f, " --> {}", self.change.as_deref().unwrap_or_default())?;
+            write!(f, " --> {}", cut(self.change.as_deref().unwrap_or_default()))?;
             return self.help.as_ref().map_or(Ok(()), |help| write!(f, "\n  = {help}"));
         };
         let number = line.to_string();
         let gutter = " ".repeat(number.len());
         let Excerpt { text, indent, carets } = &*self.excerpt;
-        writeln!(f, "{gutter}--> {}:{line}:{column}", self.file)?;
+        writeln!(f, "{gutter}--> {}:{line}:{column}", escaped(&self.file))?;
         writeln!(f, "{gutter} |")?;
         writeln!(f, "{}", format!("{number} | {text}").trim_end())?;
         write!(f, "{gutter} | {}{}", " ".repeat(*indent), "^".repeat(*carets))?;

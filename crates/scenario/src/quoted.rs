@@ -3,6 +3,22 @@
 /// The most characters of one quotation.
 const LONGEST: usize = 80;
 
+/// A text outside of quotes: cut, and control characters escaped.
+pub(crate) fn cut(text: &str) -> String {
+    let shown: String = text.chars().take(LONGEST).collect();
+    let rest = if shown.len() < text.len() { "..." } else { "" };
+    escaped(&shown) + rest
+}
+
+/// The text with control characters escaped.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() { shown.extend(c.escape_default()) } else { shown.push(c) }
+    }
+    shown
+}
+
 /// The message with long quotations (in quotes or backticks) cut, and control characters escaped.
 pub(crate) fn printable(message: &str) -> String {
     let mut shown = String::with_capacity(message.len().min(1024));
@@ -53,6 +69,13 @@ mod tests {
         let message = format!("{:?} and `{}`", "a \" b ` c".repeat(20), "k".repeat(100));
         let shown = printable(&message);
         assert!(shown.contains("...\" and `kkk") && shown.ends_with("k...`"), "{shown}");
+    }
+
+    #[test]
+    fn a_text_without_quotes_is_cut_too() {
+        assert_eq!(cut("--set a=\u{1b}b"), "--set a=\\u{1b}b");
+        assert_eq!(cut(&"\u{e4}".repeat(LONGEST)), "\u{e4}".repeat(LONGEST));
+        assert_eq!(cut(&"\u{e4}".repeat(LONGEST + 1)), "\u{e4}".repeat(LONGEST) + "...");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Resolves a file to a scenario: fills in defaults and checks all values against each other.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::ops::Range;
 
 use aqm::{Limit, LinkInfo, Qdisc, Rate, Span};
@@ -191,13 +193,18 @@ impl TakenNames {
     }
 }
 
+/// All parameters of a discipline with their values.
+type ResolvedSettings = Vec<(&'static str, String)>;
+
 /// Checks the compared disciplines: at least one, all different, compared somewhere, and buildable there.
 fn compared_qdiscs<'a>(
     qdiscs: Spanned<Vec<Spanned<Qdisc>>>,
     scenario: &Scenario,
     link_info: &dyn Fn(Rate) -> LinkInfo<'a>,
 ) -> Result<Vec<Qdisc>, Fault> {
-    let mut built: Vec<(Qdisc, Vec<(&str, String)>)> = Vec::new();
+    // The place of each discipline. A search in a list would take quadratic time.
+    let mut places: BTreeMap<(String, ResolvedSettings), usize> = BTreeMap::new();
+    let mut built: Vec<Qdisc> = Vec::new();
     let list_span = qdiscs.span();
     let hops = scenario.hops().filter(|hop| scenario.direction_settings(*hop).qdisc.is_none());
     let limits_and_rates: Vec<(Limit, Rate)> =
@@ -211,13 +218,17 @@ fn compared_qdiscs<'a>(
         let qdisc = qdisc.into_inner();
         let resolved = build(&qdisc, first.0, &link_info(first.1), &span)?;
         others.iter().try_for_each(|other| build(&qdisc, other.0, &link_info(other.1), &span).map(drop))?;
-        if let Some((same, _)) = built.iter().find(|(other, values)| other.name == qdisc.name && *values == resolved) {
-            return Err(Fault::plain(span, format!("`{qdisc}` is the same as `{same}`: each is compared once")));
-        }
-        built.push((qdisc, resolved));
+        match places.entry((qdisc.name.clone(), resolved)) {
+            Entry::Occupied(place) => {
+                let same = &built[*place.get()];
+                return Err(Fault::plain(span, format!("`{qdisc}` is the same as `{same}`: each is compared once")));
+            }
+            Entry::Vacant(place) => place.insert(built.len()),
+        };
+        built.push(qdisc);
     }
     if built.is_empty() {
         return Err(Fault::plain(list_span, "`qdiscs` is empty: name at least one discipline"));
     }
-    Ok(built.into_iter().map(|(qdisc, _)| qdisc).collect())
+    Ok(built)
 }

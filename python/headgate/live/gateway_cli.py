@@ -9,6 +9,7 @@ import typer
 from headgate.errors import require_linux
 from headgate.live.directions import OptionTexts, directed
 from headgate.terminal.console import console, with_error_messages
+from headgate.terminal.printable import printable
 
 
 @with_error_messages
@@ -82,7 +83,7 @@ def gateway(
     out_ = console(stderr=True)
 
     def report(text: str) -> None:
-        out_.print(text, markup=False, soft_wrap=True)
+        out_.print(printable(text), markup=False, soft_wrap=True)
 
     with ExitStack() as stack:
         signals = stack.enter_context(gateways.BlockedSignals())

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple, get_args, get_origin
 
 import typer
 
+from headgate.terminal.printable import printable
+
 #: The names of the option for help.
 HELP = ["-h", "--help"]
 
@@ -40,7 +42,7 @@ class Argument(NamedTuple):
         try:
             return [self._value(word) for word in given] if several else self._value(given)
         except ValueError as error:
-            raise typer.BadParameter(str(error), ctx=ctx, param=param) from None
+            raise typer.BadParameter(printable(str(error)), ctx=ctx, param=param) from None
 
     def _value(self, word: Any) -> Any:
         """The value of one word; `ValueError` if it is out of the declared range."""

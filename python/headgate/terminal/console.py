@@ -6,13 +6,15 @@ import os
 import sys
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from functools import wraps
 from typing import TYPE_CHECKING, ParamSpec, TextIO, TypeVar
 
 import typer
 
-from headgate.errors import HeadgateError
+from headgate.errors import HeadgateError, ResultError
 from headgate.terminal.loading import Loading
+from headgate.terminal.printable import escaped, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -67,12 +69,30 @@ def with_error_messages(command: Callable[P, R]) -> Callable[P, R]:
                 warnings.showwarning = _show_warning
                 return command(*args, **kwargs)
         except ScenarioError as error:
-            message, code = str(error), BAD_INPUT
+            message, code = escaped(str(error)), BAD_INPUT  # it quotes a part already
         except HeadgateError as error:
-            message, code = f"error: {error}", error.exit_code
+            message, code = printable(f"error: {error}", (args, kwargs)), error.exit_code
         except KeyboardInterrupt:
             message, code = "error: stopped", INTERRUPTED
-        typer.echo(message, err=True)
+        except BrokenPipeError:
+            raise  # the reader of our output has ended, such as `head`; typer ends quietly
+        except OSError as error:
+            message, code = printable(storage_failure(error), (args, kwargs)), ResultError.exit_code
+        with suppress(OSError):  # standard error may be full too
+            typer.echo(message, err=True)
         raise typer.Exit(code)
 
     return wrapped
+
+
+def storage_failure(error: OSError) -> str:
+    """The message for a file, or our own output, that cannot be read or written."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        # Python would try again at its end, and print a traceback.
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    # Writes that fail, also those of the output, know no name.
+    place = f" {error.filename}" if error.filename else ""
+    return f"error: cannot read or write{place}: {error.strerror or error}"
