@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import tomllib
 from collections.abc import Set
@@ -76,3 +77,15 @@ def test_every_package_is_ours_or_of_the_registry_at_a_stated_version(packages: 
         if inside:
             wild = [dependency["name"] for dependency in package["dependencies"] if dependency["req"] == "*"]
             assert not wild, package["name"]
+
+
+def test_cargo_deny_finds_nothing_but_versions_that_exist_twice():
+    if shutil.which("cargo-deny") is None:
+        pytest.skip("cargo-deny is missing: cargo install --locked cargo-deny")
+    # The known vulnerabilities change from day to day and need the network: `make audit` checks them.
+    command = ["cargo", "deny", "--locked", "--offline", "--format", "json", "check", "bans", "licenses", "sources"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    messages = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
+    found = [each["fields"]["code"] for each in messages if each["type"] == "diagnostic"]
+    assert (done.returncode, {*found} - {"duplicate"}) == (0, set()), done.stderr[:2000]
+    assert any(each["type"] == "summary" for each in messages), done.stderr[:2000]
