@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated, ClassVar
 
 import typer
 
+from headgate.errors import ResultError
 from headgate.terminal.arguments import HELP
-from headgate.terminal.console import INTERRUPTED
+from headgate.terminal.console import INTERRUPTED, storage_failure
 from headgate.terminal.group import COMMAND_OPTIONS, Commands, Entry
 from headgate.terminal.loading import Loading
 
@@ -79,6 +81,10 @@ def main() -> None:
     except KeyboardInterrupt:  # before a command began; commands print more
         typer.echo("error: stopped", err=True)
         raise SystemExit(INTERRUPTED) from None
+    except OSError as error:  # of a help text; commands handle their own
+        with suppress(OSError):
+            typer.echo(storage_failure(error), err=True)
+        raise SystemExit(ResultError.exit_code) from None
     finally:
         # CPython remembers a KeyboardInterrupt that ended an `exec` of text, as in the definition of a dataclass.
         # `python -m` then dies of SIGINT, whatever the exit code. Another `exec` of text resets this

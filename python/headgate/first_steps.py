@@ -40,7 +40,7 @@ def new(
     An existing file is never overwritten.
     """
     from headgate import shipped
-    from headgate.errors import did_you_mean
+    from headgate.errors import ResultError, did_you_mean
 
     if name is None:
         _print_all()
@@ -48,13 +48,17 @@ def new(
     if name not in shipped.names():
         raise UsageError(f"no scenario is called {name}{did_you_mean(name, shipped.names())}")
     target = file or Path(f"{name}.toml")
+    text, made = (shipped.FOLDER / f"{name}.toml").read_text("utf-8"), False
     try:
         with target.open("x", encoding="utf-8") as written:
-            written.write((shipped.FOLDER / f"{name}.toml").read_text("utf-8"))
+            made = True
+            written.write(text)
     except FileExistsError:
         raise UsageError(f"{target} exists: give another file with --as") from None
     except OSError as error:
-        raise UsageError(f"cannot write {target}: {error.strerror}") from None
+        if made:
+            target.unlink()  # a part of it is no scenario
+        raise ResultError(f"cannot write {target}: {error.strerror}") from None
     console(stderr=True).print(f"wrote {target}; `headgate run {target}` runs it", markup=False, highlight=False)
 
 

@@ -58,10 +58,10 @@ def _below(folder: Path) -> Iterator[Verification]:
 
 def _others(folder: Path) -> Iterator[Verification]:
     """The documents and the search of a folder, and what its subfolders have."""
-    if (folder / STUDY).is_file():
+    if (folder / STUDY).exists():
         yield _checked("search", folder / STUDY, lambda file: damage.check_file(file, STUDY_NAME))
     for name in DOCUMENTS:
-        if (folder / name).is_file():
+        if (folder / name).exists():
             yield _checked("document", folder / name, sealed.read)
     if (folder / EVALUATION).is_file() and (folder / EVALUATION_TABLE).is_file():
         yield _checked("table", folder / EVALUATION_TABLE, _evaluation_table)
@@ -75,6 +75,8 @@ def _checked(kind: str, path: Path, check: Callable[[Path], object]) -> Verifica
         check(path)
     except ResultError as error:
         return Verification(kind, path, str(error))
+    except OSError as error:
+        return Verification(kind, path, f"cannot read {error.filename or path}: {error.strerror or error}")
     return Verification(kind, path)
 
 

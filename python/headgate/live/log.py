@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from headgate import _core
-from headgate.errors import UsageError
+from headgate.errors import ResultError, UsageError
 from headgate.live.directions import DIRECTIONS
 from headgate.live.session import CommandRun
 
@@ -50,7 +50,7 @@ class LinkLog:
     """
 
     def __init__(self, folder: Path | None) -> None:
-        """Makes the folder; raises `UsageError` if that fails, or if it is not empty."""
+        """Makes the folder; raises `ResultError` if that fails, `UsageError` if it is not empty."""
         self.folder = folder
         self._link: _core.Link | None = None
         self._options: Mapping[str, Any] = {}
@@ -162,5 +162,8 @@ def _make(folder: Path) -> None:
         if any(folder.iterdir()):
             raise UsageError(f"--log {folder}: the folder is not empty; give a new one")
         (folder / INTERVALS).mkdir()
+        probe = folder / f"probe{UNFINISHED}"
+        probe.write_text("x")  # a full disk still makes folders
+        probe.unlink()
     except OSError as error:
-        raise UsageError(f"--log {folder}: {error.strerror}") from None
+        raise ResultError(f"cannot write the log to {folder}: {error.strerror}") from None
