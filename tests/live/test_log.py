@@ -115,7 +115,8 @@ def test_a_log_overwrites_nothing(command: Command, logged: Path):
 
 def test_an_unusable_log_folder_is_refused_before_the_link_is_made(command: Command, tmp_path: Path):
     done = command("link", "--rate", "1Mbit/s", "--log", "/proc/none", "true")
-    assert (done.returncode, done.stderr) == (2, "error: --log /proc/none: No such file or directory\n")
+    expected = "error: cannot write the log to /proc/none: No such file or directory\n"
+    assert (done.returncode, done.stderr) == (3, expected)
     ended = link("--rate", "1Mbit/s", "--cc", "nonesuch", "--log", tmp_path / "none", "true")
     assert ended.returncode == 2
     assert not (tmp_path / "none").exists(), "of a link that never was, nothing stays"

@@ -194,7 +194,7 @@ impl TakenNames {
 }
 
 /// All parameters of a discipline with their values.
-type ResolvedSettings = Vec<(&'static str, String)>;
+type ParameterValues = Vec<(&'static str, String)>;
 
 /// Checks the compared disciplines: at least one, all different, compared somewhere, and buildable there.
 fn compared_qdiscs<'a>(
@@ -203,7 +203,7 @@ fn compared_qdiscs<'a>(
     link_info: &dyn Fn(Rate) -> LinkInfo<'a>,
 ) -> Result<Vec<Qdisc>, Fault> {
     // The place of each discipline. A search in a list would take quadratic time.
-    let mut places: BTreeMap<(String, ResolvedSettings), usize> = BTreeMap::new();
+    let mut places: BTreeMap<(String, ParameterValues), usize> = BTreeMap::new();
     let mut built: Vec<Qdisc> = Vec::new();
     let list_span = qdiscs.span();
     let hops = scenario.hops().filter(|hop| scenario.direction_settings(*hop).qdisc.is_none());
