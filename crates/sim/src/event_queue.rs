@@ -13,6 +13,10 @@
 //! - `pop` takes the head of the first non-empty slot of the lowest level. Bitmaps find that slot in two steps.
 //! - If the lowest level is empty, `refill_lowest` moves the events of the next slot of a higher level down, in order.
 //!
+//! If thousands of flows send at once, a tick holds thousands of events, and keeping them sorted would cost their square.
+//! After an insertion that took many steps the queue shortens its ticks (`shorten_ticks`), or sorts what it moves down as
+//! a whole (`move_down_sorted`).
+//!
 //! With many thousand events, cache misses dominate. The higher levels therefore keep times and event numbers in
 //! chunks, which move without reading the events. An event that reaches the lowest level is passed to the caller, who
 //! can prefetch the memory that the event will need.
@@ -37,6 +41,8 @@ pub struct EventQueue<E> {
     free: u32,
     chunks: Vec<EventChunk>,
     free_chunk: u32,
+    /// The most steps of one insertion before ticks get shorter.
+    longest_walk: u32,
 }
 
 /// A queued event. With the simulator's events, a node fills half a cache line.
@@ -58,6 +64,10 @@ struct EventChunk {
 }
 
 const CHUNK: usize = 10;
+/// The most steps of one sorted insertion: ten times what ten thousand flows need in a usual run.
+const LONGEST_WALK: u32 = 1024;
+/// Binary digits by which ticks get shorter at once.
+const SHORTER_BY: u32 = 3;
 /// On the higher levels, the lowest `LEN` bits of a slot's tail hold the number of events in its last chunk.
 const LEN: u32 = 4;
 const LEN_MASK: usize = (1 << LEN) - 1;
@@ -81,6 +91,7 @@ impl<E: Copy> EventQueue<E> {
             free: NONE,
             chunks: Vec::new(),
             free_chunk: NONE,
+            longest_walk: LONGEST_WALK,
         }
     }
 
@@ -103,7 +114,23 @@ impl<E: Copy> EventQueue<E> {
         } else {
             at = self.add_node(time, event);
         }
-        self.insert(time, at);
+        if self.insert(time, at) {
+            self.shorten_ticks();
+        }
+    }
+
+    /// Stores all events anew, in order, under shorter ticks.
+    #[cold]
+    #[inline(never)]
+    fn shorten_ticks(&mut self) {
+        let (shorter, now) = (self.shift.saturating_sub(SHORTER_BY), self.tick);
+        let mut all = Vec::with_capacity(self.nodes.len());
+        while let Some(event) = self.pop(Time::NEVER, |_| ()) {
+            all.push(event);
+        }
+        self.tick = now << (self.shift - shorter);
+        self.shift = shorter;
+        all.into_iter().for_each(|(time, event)| self.push(time, event));
     }
 
     #[cold]
@@ -119,7 +146,7 @@ impl<E: Copy> EventQueue<E> {
     pub fn pop(&mut self, until: Time, on_lowest: impl FnMut(&E)) -> Option<(Time, E)> {
         let slot = match self.levels[0].first() {
             Some(slot) => slot,
-            None => self.refill_lowest(on_lowest)?,
+            None => self.refill_lowest(until, on_lowest)?,
         };
         let at = self.levels[0].slots[slot].0;
         let node = &mut self.nodes[at as usize];
@@ -133,19 +160,22 @@ impl<E: Copy> EventQueue<E> {
         Some((Time::from_nanos(node.time), node.event))
     }
 
-    /// Stores a node in the slot of its tick. Most find an empty slot of the lowest level: a tick is short.
+    /// Stores a node in the slot of its tick. Most find an empty slot of the lowest level: a tick is short. Returns
+    /// whether ticks should be shorter.
     #[inline(always)]
-    fn insert(&mut self, time: u64, node: u32) {
+    fn insert(&mut self, time: u64, node: u32) -> bool {
         let tick = (time >> self.shift).max(self.tick);
         let ahead = tick ^ self.tick;
         if ahead >= SLOTS as u64 {
-            return self.insert_higher(time, node, tick, ahead);
+            self.insert_higher(time, node, tick, ahead);
+            return false;
         }
         let slot = tick as usize & (SLOTS - 1);
         if self.levels[0].slots[slot].0 == NONE {
             self.levels[0].begin(slot, node);
+            false
         } else {
-            self.insert_sorted(time, node, slot);
+            self.insert_sorted(time, node, slot)
         }
     }
 
@@ -185,9 +215,10 @@ impl<E: Copy> EventQueue<E> {
         (self.chunks.len() - 1) as u32
     }
 
-    /// Inserts into a slot of the lowest level that is not empty, after every event that is not later.
+    /// Inserts into a slot of the lowest level that is not empty, after every event that is not later. Returns whether
+    /// ticks should be shorter.
     #[inline(never)]
-    fn insert_sorted(&mut self, time: u64, node: u32, slot: usize) {
+    fn insert_sorted(&mut self, time: u64, node: u32, slot: usize) -> bool {
         let (head, tail) = self.levels[0].slots[slot];
         if self.nodes[tail as usize].time <= time {
             self.levels[0].slots[slot].1 = node;
@@ -196,26 +227,30 @@ impl<E: Copy> EventQueue<E> {
             self.nodes[node as usize].next = head;
             self.levels[0].slots[slot].0 = node;
         } else {
-            self.insert_after(head, time, node);
+            return self.insert_after(head, time, node);
         }
+        false
     }
 
-    /// Inserts between two events of one tick. Few events share a tick, so the walk is short.
-    fn insert_after(&mut self, mut before: u32, time: u64, node: u32) {
-        loop {
+    /// Inserts between two events of one tick. Few events share a tick, so the walk is short. Returns whether it was too long.
+    fn insert_after(&mut self, mut before: u32, time: u64, node: u32) -> bool {
+        for step in 0.. {
             let after = self.nodes[before as usize].next;
             if self.nodes[after as usize].time > time {
                 self.nodes[node as usize].next = after;
                 self.nodes[before as usize].next = node;
-                return;
+                return step >= self.longest_walk && self.shift > 0;
             }
             before = after;
         }
+        unreachable!("the last event of the tick is later")
     }
 
-    /// Refills the empty lowest level from the higher ones and returns its first slot.
+    /// Refills the empty lowest level from the higher ones and returns its first slot. `None` if all events are later
+    /// than `until`. The tick never passes `until`: what the caller pushes next may lie before those events, and all of
+    /// it would share the slot of the tick.
     #[inline(never)]
-    fn refill_lowest(&mut self, mut on_lowest: impl FnMut(&E)) -> Option<usize> {
+    fn refill_lowest(&mut self, until: Time, mut on_lowest: impl FnMut(&E)) -> Option<usize> {
         loop {
             let level = (0..LEVELS).find(|&level| self.levels[level].words != 0)?;
             let slot = self.levels[level].first()?;
@@ -224,7 +259,11 @@ impl<E: Copy> EventQueue<E> {
             }
             let (here, above) = (DIGIT * level as u32, DIGIT * (level as u32 + 1));
             let prefix = if above < u64::BITS { self.tick >> above << above } else { 0 };
-            self.tick = prefix | (slot as u64) << here;
+            let tick = prefix | (slot as u64) << here;
+            if tick > until.as_nanos() >> self.shift {
+                return None;
+            }
+            self.tick = tick;
             let (mut at, tail) = self.levels[level].slots[slot];
             self.levels[level].set_head(slot, NONE);
             while at != NONE {
@@ -232,24 +271,62 @@ impl<E: Copy> EventQueue<E> {
                 self.chunks[at as usize].next = self.free_chunk;
                 self.free_chunk = at;
                 let len = if at == tail >> LEN { tail as usize & LEN_MASK } else { CHUNK };
-                self.move_down(&chunk.times[..len], &chunk.nodes[..len], level == 1, &mut on_lowest);
+                let far = self.move_down(&chunk.times[..len], &chunk.nodes[..len], level == 1, &mut on_lowest);
                 at = chunk.next;
+                if far && at != NONE {
+                    self.move_down_sorted((at, tail), &mut on_lowest);
+                    break;
+                }
             }
         }
     }
 
-    /// Moves a chunk's events to their new slots; calls `on_lowest` with each that reaches the lowest level.
+    /// Moves a chunk's events to their new slots; calls `on_lowest` with each that reaches the lowest level. Returns
+    /// whether an insertion took too many steps.
     #[inline]
-    fn move_down(&mut self, times: &[u64], nodes: &[u32], lowest: bool, on_lowest: &mut impl FnMut(&E)) {
+    fn move_down(&mut self, times: &[u64], nodes: &[u32], lowest: bool, on_lowest: &mut impl FnMut(&E)) -> bool {
         if lowest {
             // All reads first, without branches: the cache misses overlap.
             nodes.iter().for_each(|&node| prefetch(self.nodes[node as usize].time));
         }
+        let mut far = false;
         for (&time, &node) in times.iter().zip(nodes) {
-            self.insert(time, node);
+            far |= self.insert(time, node);
             if lowest {
                 on_lowest(&self.nodes[node as usize].event);
             }
+        }
+        far
+    }
+
+    /// Moves the chunks from `at` to the tail of a slot down to the lowest level. Sorts their events together with those
+    /// already there, so that each insertion appends.
+    #[cold]
+    #[inline(never)]
+    fn move_down_sorted(&mut self, (mut at, tail): (u32, u32), on_lowest: &mut impl FnMut(&E)) {
+        let mut all: Vec<(u64, u32)> = Vec::new();
+        while let Some(slot) = self.levels[0].first() {
+            let mut node = self.levels[0].slots[slot].0;
+            self.levels[0].set_head(slot, NONE);
+            while node != NONE {
+                let EventNode { time, ref mut next, .. } = self.nodes[node as usize];
+                all.push((time, node));
+                node = std::mem::replace(next, NONE);
+            }
+        }
+        while at != NONE {
+            let chunk = self.chunks[at as usize];
+            self.chunks[at as usize].next = self.free_chunk;
+            self.free_chunk = at;
+            let len = if at == tail >> LEN { tail as usize & LEN_MASK } else { CHUNK };
+            all.extend(chunk.times[..len].iter().copied().zip(chunk.nodes[..len].iter().copied()));
+            at = chunk.next;
+        }
+        // Stable: events of equal time stay in order.
+        all.sort_by_key(|(time, _)| *time);
+        for (time, node) in all {
+            self.insert(time, node);
+            on_lowest(&self.nodes[node as usize].event);
         }
     }
 }
@@ -319,9 +396,11 @@ mod tests {
         #[test]
         fn events_leave_by_time_and_then_by_order_of_arrival(
             gap in prop::sample::select(vec![1u64, 64, 65_536, 1 << 30]),
+            longest_walk in prop::sample::select(vec![0, 3, LONGEST_WALK]),
             steps in prop::collection::vec((0u8..3, 0u32..50, 0u64..1000), 1..300),
         ) {
             let mut queue = EventQueue::new(gap);
+            queue.longest_walk = longest_walk;
             let mut model: Vec<(u64, usize)> = Vec::new();
             let mut now = 0;
             for (id, (what, magnitude, offset)) in steps.into_iter().enumerate() {
@@ -345,5 +424,30 @@ mod tests {
             }
             prop_assert!(model.is_empty());
         }
+    }
+
+    /// Events at four moments of one tick, from each of 20 000 flows in turn, pushed `ahead` of time. Sorted insertions
+    /// one by one would take two billion steps. Returns the binary digits of a tick at the end.
+    fn crowd(ahead: u64) -> u32 {
+        let mut queue = EventQueue::new(1 << 20);
+        let moments = [0u64, 300, 70_000, 900_000].map(|offset| Time::from_nanos(ahead + offset));
+        let flows = 0..20_000;
+        for flow in flows.clone() {
+            moments.iter().for_each(|moment| queue.push(*moment, flow));
+        }
+        for moment in moments {
+            for flow in flows.clone() {
+                assert_eq!(queue.pop(Time::NEVER, |_| ()), Some((moment, flow)));
+                // A sender's next packet.
+                queue.push(moment + aqm::Span::from_nanos(1 << 40), flow);
+            }
+        }
+        queue.shift
+    }
+
+    #[test]
+    fn thousands_of_flows_may_send_within_one_tick() {
+        assert!(crowd(0) < 20, "ticks get shorter");
+        assert_eq!(crowd(1 << 31), 20, "events that move down together are sorted");
     }
 }
