@@ -72,11 +72,11 @@ pub fn flow_rows<'a>(
 ) -> Vec<FlowRow> {
     let (span, fair_shares) = (end - warm, fair_shares(scenario));
     let routes: Vec<&[Hop]> = scenario.routes().collect();
-    let row = |(flow, transport): (usize, TransportCounts)| {
+    let row = |(flow, transport): (u32, TransportCounts)| {
         let route = routes[transport.group as usize].iter().map(ledger);
         let (counts, link_losses, queue_delay_ms_mean) = sum_over_route(route.clone(), flow);
         FlowRow {
-            flow: flow as u32,
+            flow,
             group: transport.group,
             throughput_bps: counts.sent_bytes as f64 * 8.0 / span.as_secs_f64(),
             counts,
@@ -88,14 +88,14 @@ pub fn flow_rows<'a>(
             timeouts: transport.timeouts,
             cwnd_mean: transport.cwnd_area.map(|area| area / span.as_nanos() as f64),
             queue_delay_ms_mean,
-            milestones: ends.milestones(flow, end),
+            milestones: ends.milestones(flow as usize, end),
         }
     };
-    transports.enumerate().map(row).collect()
+    (0..).zip(transports).map(row).collect()
 }
 
 /// Combines the ledgers along a flow's route: counts, link losses, and the sum of mean queueing delays in milliseconds.
-fn sum_over_route<'a>(route: impl Iterator<Item = &'a LinkLedger> + Clone, flow: usize) -> (Counts, u64, Option<f64>) {
+fn sum_over_route<'a>(route: impl Iterator<Item = &'a LinkLedger> + Clone, flow: u32) -> (Counts, u64, Option<f64>) {
     let mut all = Counts::default();
     let mut arrived = None;
     for counts in route.clone().map(|ledger| ledger.of_flow(flow)) {

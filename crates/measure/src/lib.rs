@@ -8,6 +8,7 @@
 
 mod balance;
 mod core_columns;
+mod crossing;
 mod distributions;
 mod events;
 mod fair_share;

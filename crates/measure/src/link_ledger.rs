@@ -3,6 +3,7 @@
 use aqm::{Backlog, ByReason, Counts, Discipline, FlowId, Ledger, Packet, SignalCounts, Span, Time, Why};
 use headgate_scenario::{Hop, Kind, Scenario};
 
+use crate::crossing::CrossingFlows;
 use crate::events::{EventLog, PacketEvent};
 use crate::has_flow::HasFlow;
 use crate::links::LinkRow;
@@ -74,6 +75,8 @@ pub struct LinkLedger {
     compared: bool,
     /// Drops and marks of all packets, and arrivals and departures of replies. `flows` counts those of data.
     others: Counts,
+    /// The flows whose data crosses the link. All vectors by flow use their numbers here.
+    crossing: CrossingFlows,
     flows: Vec<FlowCounts>,
     signaled: ByReason<DropsAndMarksByFlow>,
     /// Packets sent and then lost on the link: each flow's data, and in total.
@@ -99,9 +102,9 @@ impl LinkLedger {
     /// An empty ledger at `hop` of `scenario`, for `discipline`.
     pub fn new<T>(scenario: &Scenario, hop: Hop, discipline: &impl Discipline<T>) -> LinkLedger {
         let compared = scenario.direction_settings(hop).qdisc.is_none();
-        let carries_data = scenario.routes().any(|route| route.contains(&hop));
-        let mut flows = Vec::new();
-        for group in scenario.groups().filter(|_| carries_data) {
+        let (crossing, numbered) = CrossingFlows::new(scenario, hop);
+        let mut flows = Vec::with_capacity(numbered.iter().map(|group| group.flows as usize).sum());
+        for group in numbered {
             let flow = FlowCounts::new(FlowTraits::new(group.index as u16, group.kind == Kind::Tcp));
             flows.resize(flows.len() + group.flows as usize, flow);
         }
@@ -115,6 +118,7 @@ impl LinkLedger {
             lost: vec![0; flows.len()],
             lost_total: 0,
             reordered: Vec::new(),
+            crossing,
             flows,
             groups: vec![(0, 0); groups],
             metrics,
@@ -210,7 +214,8 @@ impl LinkLedger {
     }
 
     /// Counts of a flow's data.
-    pub fn of_flow(&self, flow: usize) -> Counts {
+    pub fn of_flow(&self, flow: u32) -> Counts {
+        let flow = self.crossing.number_here(flow);
         let FlowCounts { arrived, sent, sent_bytes, .. } = self.flows[flow];
         let mut counts = Counts { arrived: arrived.into(), sent: sent.into(), sent_bytes, ..Counts::default() };
         for (why, signaled) in self.signaled.iter() {
@@ -221,18 +226,18 @@ impl LinkLedger {
     }
 
     /// A flow's data packets lost by the medium.
-    pub fn lost_of_flow(&self, flow: usize) -> u64 {
-        self.lost[flow].into()
+    pub fn lost_of_flow(&self, flow: u32) -> u64 {
+        self.lost[self.crossing.number_here(flow)].into()
     }
 
     /// A flow's data packets that were sent after a packet that arrived later.
-    pub fn reordered_of_flow(&self, flow: usize) -> u64 {
-        self.reordered.get(flow).copied().unwrap_or(0).into()
+    pub fn reordered_of_flow(&self, flow: u32) -> u64 {
+        self.reordered.get(self.crossing.number_here(flow)).copied().unwrap_or(0).into()
     }
 
     /// Mean queueing delay of a flow's data, in milliseconds.
-    pub fn delay_ms(&self, flow: usize) -> Option<f64> {
-        let FlowCounts { sent, delay_nanos, .. } = self.flows[flow];
+    pub fn delay_ms(&self, flow: u32) -> Option<f64> {
+        let FlowCounts { sent, delay_nanos, .. } = self.flows[self.crossing.number_here(flow)];
         (sent > 0).then(|| delay_nanos as f64 / f64::from(sent) / 1e6)
     }
 
@@ -273,7 +278,7 @@ impl LinkLedger {
     pub fn record_link_loss<T: HasFlow>(&mut self, packet: &Packet<T>, now: Time) {
         self.lost_total += 1;
         if T::is_data(packet) {
-            self.lost[T::flow(packet) as usize] += 1;
+            self.lost[self.crossing.number_here(T::flow(packet))] += 1;
             self.metrics.record_link_loss(self.loss(packet, false), now);
         }
         if let Some(log) = &mut self.events {
@@ -283,7 +288,7 @@ impl LinkLedger {
 
     /// A loss with its flow's counts here. Packets lost on the link do not count as sent.
     fn loss<T: HasFlow>(&self, packet: &Packet<T>, on_arrival: bool) -> Loss {
-        let flow = T::flow(packet) as usize;
+        let flow = self.crossing.number_here(T::flow(packet));
         let FlowCounts { arrived, sent, traits, .. } = self.flows[flow];
         Loss { flow, group: traits.group(), on_arrival, arrived, sent: sent - self.lost[flow] }
     }
@@ -321,7 +326,7 @@ impl<T: HasFlow> Ledger<T> for LinkLedger {
     #[inline(always)]
     fn arrived(&mut self, packet: &Packet<T>, now: Time) {
         if T::is_data(packet) {
-            let flow = &mut self.flows[T::flow(packet) as usize];
+            let flow = &mut self.flows[self.crossing.number_here(T::flow(packet))];
             flow.arrived += 1;
             if flow.arrived == 1 {
                 self.metrics.arrived(flow.traits.responsive());
@@ -336,7 +341,7 @@ impl<T: HasFlow> Ledger<T> for LinkLedger {
     fn sent(&mut self, packet: &Packet<T>, now: Time) {
         let delay = (now - packet.arrived).as_nanos();
         if T::is_data(packet) {
-            let number = T::flow(packet) as usize;
+            let number = self.crossing.number_here(T::flow(packet));
             let flow = &mut self.flows[number];
             flow.sent += 1;
             flow.sent_bytes += u64::from(packet.bytes);
@@ -370,7 +375,7 @@ impl<T: HasFlow> Ledger<T> for LinkLedger {
     fn marked(&mut self, packet: &Packet<T>, why: Why, now: Time) {
         self.others.signals.entry(why).marks += 1;
         if T::is_data(packet) {
-            let flow = T::flow(packet) as usize;
+            let flow = self.crossing.number_here(T::flow(packet));
             count(&mut self.signaled.entry(why).marks, flow, self.flows.len());
             self.groups[self.flows[flow].traits.group()].1 += 1;
         }

@@ -39,6 +39,9 @@ pub struct Loss {
 /// The loss patterns of all flows at one port.
 #[derive(Clone, Debug, Default)]
 pub struct LossMeter {
+    /// The number of flows.
+    total_flows: usize,
+    /// By flow; empty before the first loss.
     flows: Vec<LastLoss>,
     groups: Vec<LossPattern>,
 }
@@ -56,7 +59,7 @@ struct LastLoss {
 impl LossMeter {
     /// Empty patterns of `flows` flows in `groups` groups.
     pub fn new(flows: usize, groups: usize) -> LossMeter {
-        LossMeter { flows: vec![LastLoss::default(); flows], groups: vec![LossPattern::default(); groups] }
+        LossMeter { total_flows: flows, flows: Vec::new(), groups: vec![LossPattern::default(); groups] }
     }
 
     /// Discards all losses.
@@ -68,6 +71,9 @@ impl LossMeter {
     /// Records a loss.
     pub fn record(&mut self, loss: Loss, now: Time) {
         let Loss { flow, group, on_arrival, arrived, sent } = loss;
+        if self.flows.is_empty() {
+            self.flows.resize(self.total_flows, LastLoss::default());
+        }
         let (last, pattern) = (&mut self.flows[flow], &mut self.groups[group]);
         if last.run > 0 {
             let distance = if on_arrival { arrived - last.arrived } else { sent - last.sent + 1 };
