@@ -90,6 +90,8 @@ class Scenario:
     prototypes: Final[list[tuple[str, type[Any]]]]
     inputs: Final[list[tuple[str, bytes]]]
     def to_toml(self) -> str: ...
+    def memory(self, qdisc: int) -> list[tuple[str, str, int]]:
+        """What a simulated run with the discipline at `qdisc` takes of memory, the largest first: words, key, bytes."""
     name: Final[str]
     about: Final[str]
     duration_s: Final[float]

@@ -15,6 +15,7 @@ from headgate.terminal.options import (
     Figures,
     Force,
     Formats,
+    MemoryLimit,
     Seeds,
     Style,
     Threads,
@@ -54,6 +55,7 @@ def run(
     figures: Figures = None,
     formats: Formats = None,
     style: Style = None,
+    memory_limit: MemoryLimit = None,
     force: Force = False,
 ) -> None:
     """Run a scenario with each discipline and compare them.
@@ -73,8 +75,10 @@ def run(
         scenario = prepared_for_live(scenario)
     # Imported here: numpy starts threads, and a process with threads cannot enter a user namespace.
     from headgate.api import run_into, write_figures
+    from headgate.execution import memory
     from headgate.files.store import folder_name
 
+    memory.limit_to(memory_limit)
     path = out / folder_name(scenario)
     result = run_into(
         path,

@@ -76,6 +76,12 @@ pub trait Discipline<T> {
         }
     }
 
+    /// Bytes of the tables that the settings ask for, before the first packet; small tables may be left out. A host
+    /// estimates its memory by it.
+    fn table_bytes(&self) -> usize {
+        0
+    }
+
     /// Reports gauges (average queue, drop probability ...), the same set at every call.
     fn observe(&self, _gauge: &mut dyn FnMut(&'static str, f64)) {}
 
@@ -102,6 +108,9 @@ impl<T, D: Discipline<T> + ?Sized> Discipline<T> for Box<D> {
     }
     fn shed(&mut self, cx: &mut Cx<'_, T>) {
         (**self).shed(cx);
+    }
+    fn table_bytes(&self) -> usize {
+        (**self).table_bytes()
     }
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         (**self).observe(gauge);

@@ -4,7 +4,7 @@ use std::ffi::CString;
 
 use headgate_measure::{FairShare, fair_shares};
 use headgate_scenario::{Changes, Events, Files, Group, INPUTS, Qdisc};
-use pyo3::exceptions::PyFutureWarning;
+use pyo3::exceptions::{PyFutureWarning, PyIndexError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -147,6 +147,14 @@ impl Scenario {
     #[getter]
     fn qdiscs(&self) -> Vec<String> {
         self.0.qdiscs.iter().map(ToString::to_string).collect()
+    }
+
+    /// What a simulated run with the discipline at `qdisc` takes of memory, the largest first: words, key, bytes.
+    fn memory(&self, qdisc: usize) -> PyResult<Vec<(String, String, u64)>> {
+        let missing = || PyIndexError::new_err(format!("the scenario has no discipline {qdisc}"));
+        let qdisc = self.0.qdiscs.get(qdisc).ok_or_else(missing)?;
+        let items = headgate_sim::estimate_memory(&self.0, qdisc);
+        Ok(items.into_iter().map(|item| (item.what, item.key, item.bytes)).collect())
     }
 
     #[getter]

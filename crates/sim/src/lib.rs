@@ -10,6 +10,7 @@ mod hosts;
 mod inspect;
 mod link;
 mod link_discipline;
+mod memory;
 mod net;
 mod prefetch;
 mod retune;
@@ -23,6 +24,7 @@ mod traffic;
 mod world;
 
 pub use link_discipline::ExternalDisciplines;
+pub use memory::{MemoryUse, estimate_memory};
 pub use run::{run, run_with};
 pub use run_error::RunError;
 pub use segment::{SackBlock, SackBlocks};

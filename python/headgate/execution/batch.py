@@ -11,7 +11,8 @@ import pyarrow as pa
 
 from headgate import _core
 from headgate.errors import InterruptedRunError, RunFailedError
-from headgate.execution.runner import Failures, FinishedRun, Watcher, concurrent_runs, execute_run, execute_runs
+from headgate.execution.memory import concurrent_runs
+from headgate.execution.runner import Failures, FinishedRun, Watcher, execute_run, execute_runs
 from headgate.files import store, streams, tables
 from headgate.files.store import Store
 from headgate.results import Result
@@ -63,7 +64,7 @@ def _execute_missing(folders: Sequence[Store], home: Path, threads: int | None, 
     total = sum(len(folder.scenario.runs) for folder in folders)
     watcher.begin(total, total - len(jobs), sum(job.scenario.duration_s for job in jobs))
     if jobs:
-        threads = concurrent_runs((job.scenario for job in jobs), threads)
+        threads = concurrent_runs((job.scenario for job in jobs), threads, watcher)
         with supervised(lambda: total - sum(not job.destination.has(job.run) for job in jobs), total, home):
             execute_runs(jobs, _run, threads=threads, watcher=watcher)
     for folder in folders:
@@ -103,9 +104,8 @@ class InMemory:
 
     def run(self, threads: int | None, watcher: Watcher) -> None:
         """Executes all runs; raises what `execute_runs` raises."""
-        execute_runs(
-            self.jobs, self._run, threads=concurrent_runs((job.scenario for job in self.jobs), threads), watcher=watcher
-        )
+        threads = concurrent_runs((job.scenario for job in self.jobs), threads, watcher)
+        execute_runs(self.jobs, self._run, threads=threads, watcher=watcher)
 
     def _run(self, job: Job[int], progress: _core.Progress) -> None:
         recorded = streams.MemoryStreams(job.scenario)

@@ -3,7 +3,7 @@
 import json
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from typing import Any, NamedTuple, TypeVar
@@ -102,14 +102,6 @@ def _counts(report: dict[str, Any]) -> dict[str, Any]:
     """The kernel's report on its qdisc, with the statistics of the qdisc itself."""
     statistics = json.loads(report["statistics"])
     return {**report, "statistics": next(each for each in statistics if each["handle"] == "2:")}
-
-
-def concurrent_runs(scenarios: Iterable[Scenario], threads: int | None) -> int | None:
-    """The number of runs at a time if `threads` are wanted; on real packets it is 1.
-
-    Two links on one machine would delay each other.
-    """
-    return 1 if any(scenario.live for scenario in scenarios) else threads
 
 
 def execute_runs(

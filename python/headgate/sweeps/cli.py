@@ -8,7 +8,7 @@ import typer
 from headgate.errors import UsageError
 from headgate.terminal.console import console, with_error_messages
 from headgate.terminal.loading import Loading
-from headgate.terminal.options import Force, Seeds, Threads, reading
+from headgate.terminal.options import Force, MemoryLimit, Seeds, Threads, reading
 
 #: Rows of an answer printed as a table; other formats have all rows.
 MOST_ROWS = 200
@@ -40,16 +40,19 @@ def sweep(
     tls_cert: Annotated[Path | None, typer.Option(metavar="FILE", help="For tls://: our certificate.")] = None,
     tls_key: Annotated[Path | None, typer.Option(metavar="FILE", help="For tls://: our key.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan without running it.")] = False,
+    memory_limit: MemoryLimit = None,
     force: Force = False,
 ) -> None:
     """Run a scenario for many values of its keys.
 
     The [sweep] section of the file lists the values. Finished runs are reused. After Ctrl-C, the same command resumes.
     """
+    from headgate.execution import memory
     from headgate.sweeps import api, plan, running, show
     from headgate.sweeps.cluster import ClusterTls
     from headgate.terminal.progress import Bar
 
+    memory.limit_to(memory_limit)
     with reading(file):
         planned = plan.read(file, None, set=changes or (), qdiscs=qdisc or (), seeds=seeds)
     files = (tls_ca, tls_cert, tls_key)

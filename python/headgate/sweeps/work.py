@@ -15,7 +15,7 @@ from headgate import _core
 from headgate.analysis.columns import ColumnArrays
 from headgate.analysis.links import LinkDirection
 from headgate.analysis.metrics.views import ResultRows, jain
-from headgate.execution import batch
+from headgate.execution import batch, memory
 from headgate.execution.runner import Timing, execute_run
 from headgate.files import sealed, store, streams, tables
 from headgate.scenario import Scenario
@@ -77,6 +77,7 @@ def run(task: RunTask, progress: _core.Progress) -> RunFiles:
     scenario = Scenario.parse(task.text, file=task.hash, files=task.inputs.__getitem__)
     recorded = streams.MemoryStreams(scenario)
     (only,) = scenario.runs
+    memory.check(scenario, only.qdisc_index)
     outcome, timing, _ = execute_run(scenario, only, progress, recorded.batch)
     # The measures need `flows` and `links`, whether they are kept or not.
     needed = [name for name in tables.NAMES if name in ("flows", "links", *task.tables)]

@@ -41,6 +41,10 @@ Style = Annotated[
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Run finished runs again.")]
+MemoryLimit = Annotated[
+    str | None,
+    typer.Option(metavar="SIZE", help="Refuse runs that need more memory, such as 8GB (default: what is available)."),
+]
 Seeds = Annotated[int | None, typer.Option(min=1, metavar="N", help="Run seeds 1 to N.")]
 Threads = Annotated[int | None, typer.Option(min=1, metavar="N", help="Run on N threads (default: all processors).")]
 

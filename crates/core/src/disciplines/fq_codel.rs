@@ -145,6 +145,10 @@ impl<T> Discipline<T> for FqCodel<T> {
         }
     }
 
+    fn table_bytes(&self) -> usize {
+        self.flows.table_bytes() + size_of_val(&*self.loops)
+    }
+
     crate::discipline::backlog_of!(flows);
 
     fn shed(&mut self, cx: &mut Cx<'_, T>) {

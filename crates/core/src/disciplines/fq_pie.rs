@@ -126,6 +126,10 @@ impl<T> Discipline<T> for FqPie<T> {
         }
     }
 
+    fn table_bytes(&self) -> usize {
+        self.flows.table_bytes() + size_of_val(&*self.controllers)
+    }
+
     crate::discipline::backlog_of!(flows);
 
     fn shed(&mut self, cx: &mut Cx<'_, T>) {

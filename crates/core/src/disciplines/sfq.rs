@@ -198,6 +198,10 @@ impl<T> Discipline<T> for Sfq<T> {
         self.buckets.pop().map(|(_, packet)| packet)
     }
 
+    fn table_bytes(&self) -> usize {
+        self.buckets.queues().table_bytes()
+    }
+
     #[inline]
     fn backlog(&self) -> Backlog {
         self.buckets.queues().backlog()

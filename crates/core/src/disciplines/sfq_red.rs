@@ -149,6 +149,10 @@ impl<T> Discipline<T> for SfqRed<T> {
         Some(packet)
     }
 
+    fn table_bytes(&self) -> usize {
+        size_of_val(&*self.buckets)
+    }
+
     #[inline]
     fn backlog(&self) -> Backlog {
         self.held

@@ -30,6 +30,11 @@ impl<T> FlowScheduler<T> {
         FlowScheduler { queues, turns: FlowTurns::new(count), count, quantum, key }
     }
 
+    /// Bytes of the empty queues and of their turns.
+    pub fn table_bytes(&self) -> usize {
+        self.queues.table_bytes() + self.turns.table_bytes()
+    }
+
     /// The queue of `flow`.
     #[inline]
     pub fn queue_of(&self, flow: FlowId) -> usize {

@@ -45,6 +45,11 @@ impl FlowTurns {
         FlowTurns { turns, new: EMPTY, old: EMPTY }
     }
 
+    /// Bytes of the members' states.
+    pub fn table_bytes(&self) -> usize {
+        self.turns.len() * size_of::<TurnState>()
+    }
+
     /// Reports that `member` has packets to send. If it is in neither list, it joins the new list if `as_new`, else the
     /// old list. It may send `quantum` bytes in its first turn (section 4.1).
     #[inline(always)]

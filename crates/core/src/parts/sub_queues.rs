@@ -79,6 +79,11 @@ impl<T> SubQueues<T> {
         }
     }
 
+    /// Bytes of the empty queues.
+    pub fn table_bytes(&self) -> usize {
+        self.queues.len() * size_of::<SubQueue>()
+    }
+
     /// Adds an empty queue and returns its number.
     pub fn add(&mut self) -> usize {
         self.queues.push(SubQueue::new());
