@@ -170,6 +170,12 @@ bench-peers: $(VENV)/.extension ## processor time of a packet in ns-2, in ns-3 a
 	$(BIN)/python -m peers.bench --out results/bench-peers
 	$(BIN)/python docs/bench_peers.py results/bench-peers
 
+bench-live: $(VENV)/.requirements | rust ## processor time of the forwarding thread, and the accuracy of its link (Linux, root; 2 minutes)
+	mkdir -p results
+	$(CARGO) bench --locked -p headgate-live --bench forward > results/bench-live.txt
+	echo "load $$(cut -d ' ' -f 1 /proc/loadavg) $$(nproc)" >> results/bench-live.txt
+	$(BIN)/python docs/bench_live.py results/bench-live.txt
+
 bench-scale: $(VENV)/.extension ## a million flows, 100 Gbit/s, a thousand links: processor time and memory (3 minutes)
 	$(BIN)/python docs/scale.py
 

@@ -262,3 +262,48 @@ def test_the_scenario_of_linux_is_that_of_real_packets_with_the_presets_of_linux
     assert [here["tcp"][0][key] for key in ("flows", "packet", "start")] == [
         live["tcp"][0][key] for key in ("flows", "packet", "start")
     ]
+
+
+#: Lines of `cargo bench -p headgate-live`, with figures of our own.
+BENCH = """\
+ends              bytes              ns/packet   packets/s   Gbit/s  of bare  half of rounds of sockets
+TUN                  64       bare        1000     1000000     0.51    1.000    1.00 to 1.00
+TUN                  64   droptail        1250      800000     0.41    0.800    0.78 to 0.82
+TUN                1500       bare        2000      500000     6.00    1.000    1.00 to 1.00
+TUN                1500   droptail        2000      500000     6.00    1.000    0.98 to 1.02
+packet sockets       64       bare         500     2000000     1.02    1.000    1.00 to 1.00      1.000
+packet sockets       64   droptail         550     1818182     0.93    0.909    0.90 to 0.92      0.909
+AF_XDP out           64       bare         400     2500000     1.28    1.000    1.00 to 1.00      1.250
+AF_XDP out           64   droptail         440     2272727     1.16    0.909    0.90 to 0.92      1.136
+no kernel, flood     64       bare           5   200000000   102.40    1.000    1.00 to 1.00
+no kernel, flood     64   droptail          75    13333333     6.83    0.067    0.07 to 0.07
+
+rate             thread        measured     error late, median       p99  stalls
+1Mbit/s        ordinary    1.000 Mbit/s   0.003 %       4.8 us 3489.8 us       0
+100Mbit/s         first   99.000 Mbit/s  -1.000 %       0.3 us  193.5 us       2
+load 1.50 4
+"""
+
+
+def test_the_tables_of_real_packets_have_the_benchmarks_figures(script: Any):
+    loaded = script("bench_live")
+    read = loaded["costs"](BENCH)
+    assert loaded["cost_table"](read).splitlines()[2:] == [
+        "| a pair of TUN devices | 64 | 1000 ns, 1.00 million/s | 1250 ns, 0.80 |",
+        "| a pair of TUN devices | 1500 | 2000 ns, 6.0 Gbit/s | 2000 ns, 1.00 |",
+        "| packet sockets on veth | 64 | 500 ns, 2.00 million/s | 550 ns, 0.91 |",
+        "| the same, out by AF_XDP | 64 | 400 ns, 2.50 million/s | 440 ns, 0.91 |",
+        "| to the bare loop of packet sockets | 64 | 1.25 | 1.14 |",
+        "| no kernel, 8192 flows in turn | 64 | 5 ns | 75 ns |",
+    ]
+    assert loaded["goal_table"](read).splitlines()[2:] == [
+        "| a pair of TUN devices | 0.800 to 1.000 | not met with `droptail` |",
+        "| packet sockets on veth | 0.909 to 0.909 | met |",
+        "| the same, out by AF_XDP | 0.909 to 0.909 | met |",
+    ]
+    assert loaded["accuracy_table"](BENCH).splitlines()[2:] == [
+        "| 1 Mbit/s | ordinary | 0.003 % | 4.8 us | 3489.8 us |",
+        "| 100 Mbit/s | first (`SCHED_FIFO`) | -1.000 % | 0.3 us | 193.5 us |",
+        "",
+        "At the end the machine had a load of 1.50 on 4 processors.",
+    ]
