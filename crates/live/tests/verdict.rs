@@ -179,6 +179,16 @@ fn unresponsive_senders_are_identified_and_slow_ones_are_judged_friendly() {
                 && evidence.contains(" times its fair share, did not reduce its rate")
         );
         assert!(others[0].verdict.arrival_rate / others[0].verdict.fair_rate.unwrap() > 3.0, "{evidence}");
+        // A friendly flow too: its rate, its share or a TCP's rate, and that no reaction was measured.
+        let evidence = others[1].verdict.to_string();
+        assert!(
+            evidence.starts_with("sends 0.30 Mbit/s, ")
+                && (evidence.contains(" times its fair share, which counts as fair up to 1.25 times; ")
+                    || evidence.contains(" of a TCP flow with a round-trip time of 40 ms; "))
+                && evidence.contains("; no reduction of its rate was measured after ")
+                && evidence.ends_with(" s"),
+            "{evidence}"
+        );
     }
 }
 

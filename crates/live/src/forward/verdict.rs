@@ -280,11 +280,12 @@ impl fmt::Display for ResponsivenessVerdict {
                 write!(
                     f,
                     "{rate_in_words}, at most the {tcp} of a TCP flow with a round-trip time of {round_trip} ms; \
-                     no reduction was measured after {signals}"
+                     no reduction of its rate was measured after {signals}"
                 )
             }
             Responsiveness::Friendly => {
-                write!(f, "{rate_in_words}, not above {FAIR_MARGIN} times; no reduction was measured after {signals}")
+                write!(f, "{rate_in_words}, which counts as fair up to {FAIR_MARGIN} times; ")?;
+                write!(f, "no reduction of its rate was measured after {signals}")
             }
             Responsiveness::Unresponsive => {
                 write!(f, "{rate_in_words}, did not reduce its rate after {signals}; ")?;
