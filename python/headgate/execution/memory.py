@@ -93,6 +93,8 @@ def concurrent_runs(scenarios: Iterable[Scenario], threads: int | None, watcher:
     if any(scenario.live for scenario in distinct):
         return 1
     sizes = [(of_run(each, index), each.name) for each in distinct for index in range(len(each.qdiscs))]
+    if not sizes:
+        return threads  # a search whose settings were all tried has no run left
     largest, name = max(sizes)
     most = limit()
     _refuse_above(most, name, largest)
