@@ -186,7 +186,7 @@ fn household() -> Vec<LoopSender> {
 fn flow_queues_share_the_link_evenly_at_any_demands() {
     // RFC 8290, section 1: isolation. There are enough queues for every flow to have its own; with 1024, one of these
     // flows would share the flood's.
-    for qdisc in ["fq_codel:flows=65536", "fq_pie:flows=65536"] {
+    for qdisc in ["fq_codel:flows=65536", "fq_cobalt:flows=65536", "fq_pie:flows=65536"] {
         let seen = run(qdisc, rate(10.0), &household(), 30);
         // The call takes 0.8 %. The eleven other flows share the rest: 9.0 % each, to within a sawtooth of the elastic
         // flows.
@@ -206,7 +206,7 @@ fn a_flow_with_a_low_rate_has_a_short_delay_beside_any_other_flows() {
     // flows. A turn sends at most the quantum and one packet more: 11 x (1514 + 1500) bytes, besides the packet on the
     // link.
     let worst = (11.0 * (1514.0 + 1500.0) + 1500.0) * 8.0 / 10e6 * 1000.0;
-    for qdisc in ["fq_codel:flows=65536", "fq_pie:flows=65536"] {
+    for qdisc in ["fq_codel:flows=65536", "fq_cobalt:flows=65536", "fq_pie:flows=65536"] {
         let seen = run(qdisc, rate(10.0), &household(), 30);
         assert!(seen.delay_of(10, 1.0) <= worst, "{qdisc}: {} ms, at most {worst}", seen.delay_of(10, 1.0));
     }
@@ -218,12 +218,28 @@ fn a_flow_with_a_low_rate_has_a_short_delay_beside_any_other_flows() {
 fn a_flood_is_dropped_from_its_own_queue_and_other_delays_stay_short() {
     // Each queue has its own AQM. The elastic flows' delays stay at the level of CoDel and PIE, and the call has no
     // losses.
-    for qdisc in ["fq_codel:flows=65536,limit=1000p", "fq_pie:flows=65536,limit=1000p"] {
-        let seen = run(qdisc, rate(10.0), &household(), 30);
+    for qdisc in ["fq_codel", "fq_cobalt", "fq_pie"].map(|name| format!("{name}:flows=65536,limit=1000p")) {
+        let seen = run(&qdisc, rate(10.0), &household(), 30);
         assert!((0..10).all(|flow| seen.delay_of(flow, 0.5) < 50.0), "{qdisc}: {} ms", seen.delay_of(0, 0.5));
         let counts = seen.totals.counts();
         // The flood demands twice the link's rate and gets a tenth of it. Drops are 1.9 times the link's 1250 packets a
         // second, over 40 s.
         assert!(counts.dropped() as f64 > 1.85 * 1250.0 * 40.0, "{qdisc}: {counts:?}");
     }
+}
+
+#[test]
+fn fq_cobalt_keeps_a_floods_queue_short_where_fq_codels_fills_the_buffer() {
+    // sch_cake.c: BLUE is more effective on unresponsive flows, and keeps queues short on overflow. The flood is the
+    // last flow.
+    let flood_of = |qdisc: &str| {
+        let seen = run(&format!("{qdisc}:flows=65536,limit=1000p"), rate(10.0), &household(), 60);
+        (
+            seen.delay_of(11, 0.5),
+            seen.totals.counts().drops(Why::FlowLimit) as f64 / seen.totals.counts().dropped() as f64,
+        )
+    };
+    let ((codel, codel_overflow), (cobalt, overflow)) = (flood_of("fq_codel"), flood_of("fq_cobalt"));
+    assert!(cobalt < codel / 4.0, "{cobalt} ms; with CoDel {codel} ms");
+    assert!(overflow < codel_overflow, "{overflow} of drops are at the limit; with CoDel {codel_overflow}");
 }

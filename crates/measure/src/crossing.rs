@@ -87,7 +87,7 @@ mod tests {
     use headgate_scenario::Changes;
 
     /// Groups of `flows` flows each, with their routes over the links A-B and B-C: the numbers of flows at A-B, at B-C,
-    /// and on the way back from B to A; and the count of numbered flows.
+    /// and in the reverse direction from B to A; and the count of numbered flows.
     fn crossing(flows: u32, routes: &[&str]) -> [(Vec<(u32, usize)>, u32); 3] {
         let mut text = String::from("name = \"test\"\nduration = \"1s\"\nqdiscs = [\"droptail\"]\n");
         for (name, from, to, rest) in [("ab", "A", "B", ""), ("bc", "B", "C", "qdisc = \"droptail\"\n")] {

@@ -17,6 +17,7 @@ NEAREST = {
     "faba": "sfb",
     "feng_red": "ared",
     "fq": "sfq",
+    "fq_cobalt": "fq_codel",
     "fred": "red",
     "prio": "droptail",
     "red_pd": "choke",
@@ -34,6 +35,7 @@ _WHY = {
     "cobalt": "Linux has it only as a part of sch_cake",
     "drr": "sch_drr has no classes until filters are set up",
     "fq": "sch_fq tells flows apart by their sockets, and all packets here come from one",
+    "fq_cobalt": "Linux has it only as a part of sch_cake",
     "prio": "sch_prio has no classifier until filters are set up",
     "sfq_red": "tc is not told the options of sch_sfq for it",
 }

@@ -18,48 +18,23 @@
 //!
 //! | Linux | here |
 //! | --- | --- |
-//! | p_drop, p_inc, p_dec | [`Cobalt::probability`], `increment`, `decrement` |
-//! | count, drop_next, dropping | [`Cobalt::count`], [`Cobalt::drop_next`], [`Cobalt::dropping`] |
-
-use core::ops::Bound;
+//! | p_drop, p_inc, p_dec | [`CobaltLoop::probability`], `increment`, `decrement` |
+//! | count, drop_next, dropping | [`CobaltLoop::count`], [`CobaltLoop::drop_next`], [`CobaltLoop::dropping`] |
 
 use crate::cx::Cx;
 use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::Packet;
-use crate::params::{BuildError, Bytes};
-use crate::parts::Fifo;
+use crate::params::BuildError;
+use crate::parts::{CobaltLoop, CobaltRules, CobaltSettings, Fifo};
 use crate::reason::Why;
-use crate::rng::Rng;
-use crate::time::{Span, Time};
 use crate::units::Limit;
 
 crate::params! {
     /// Settings of [`Cobalt`].
-    pub struct CobaltConfig {
+    pub struct CobaltConfig with rules: CobaltSettings {
         /// Buffer size. An arriving packet that does not fit is dropped and raises BLUE's probability.
         limit: Limit = Limit::Packets(1000);
-        /// Queueing delay that is acceptable in the long run. Also the minimum time between two changes of BLUE's
-        /// probability.
-        target: Span = Span::from_millis(5), also "Target";
-        /// Time that the delay may exceed the target before the first drop or mark; CAKE's `rtt`.
-        interval: Span = Span::from_millis(100), in (Bound::Excluded(Span::ZERO), Bound::Unbounded),
-            also "rtt" "Interval";
-        /// Increase of BLUE's probability at a buffer overflow.
-        increment: f64 = 1.0 / 256.0, in 0.0..=1.0, also "p_inc" "Increment";
-        /// Decrease of BLUE's probability when the link becomes idle.
-        decrement: f64 = 1.0 / 4096.0, in 0.0..=1.0, also "p_dec" "Decrement";
-        /// Adapts the times to the link's rate, as CAKE does when it shapes. The target is at least 1.5 transmission
-        /// times of an `mtu` packet. Delays up to four transmission times cause no drop or mark.
-        fit_rate: bool = true;
-        /// Size of the largest packet, for `fit_rate`.
-        mtu: Bytes = Bytes(1514);
-        /// Never drops the last queued packet.
-        keep_last: bool = true;
-        /// Queueing delay above which a packet raises BLUE's probability too. `auto`: only an overflow raises it.
-        blue_threshold: Option<Span> = None, also "BlueThreshold";
-        /// Lets CoDel mark ECN-capable packets instead of dropping them. BLUE always drops: it is for unresponsive
-        /// flows.
-        ecn: bool = true, also "UseEcn";
+        rules { target, interval, increment, decrement, fit_rate, mtu, keep_last, blue_threshold, ecn }
     }
     presets {
         "linux" "COBALT in Linux 5.5's sch_cake, one queue of it (the defaults)" {}
@@ -77,30 +52,9 @@ crate::params! {
 
 /// A FIFO with CoDel and BLUE at its exit.
 pub struct Cobalt<T> {
-    /// Settings, with target and interval adapted to the link.
-    config: CobaltConfig,
-    /// CoDel ignores queueing delays up to this, even if they exceed the target.
-    grace: Span,
+    rules: CobaltRules,
     fifo: Fifo<T>,
-    /// CoDel's count: drops and marks, less those that have decayed.
-    pub count: u32,
-    /// Time of CoDel's next drop or mark. While `count` is 0 it is one interval after the last packet judged.
-    pub drop_next: Time,
-    /// Whether the last packet's delay exceeded the target, or the buffer has overflowed since.
-    pub dropping: bool,
-    /// BLUE's probability. Idle time lowers it at the next arrival, or at the next dequeue from the empty queue.
-    pub probability: f64,
-    /// Time of the probability's last change.
-    pub changed: Time,
-    idle: Option<Time>,
-}
-
-#[derive(Clone, Copy)]
-struct DropDecision {
-    /// CoDel drops or marks the packet.
-    codel: bool,
-    /// BLUE drops the packet.
-    blue: bool,
+    control: CobaltLoop,
 }
 
 impl<T> Cobalt<T> {
@@ -108,152 +62,32 @@ impl<T> Cobalt<T> {
     ///
     /// # Errors
     /// None: every configuration is valid.
-    pub fn new(mut config: CobaltConfig, link: &LinkInfo) -> Result<Self, BuildError> {
-        let mut grace = Span::ZERO;
-        if config.fit_rate {
-            // Saturates: a packet has at most 4 GB.
-            let packet = link.rate.transmit(u32::try_from(config.mtu.0).unwrap_or(u32::MAX));
-            let target = config.target.max(Span::from_nanos((packet * 3).as_nanos() / 2));
-            config.interval = (config.interval + (target - config.target)).max(target * 2);
-            (config.target, grace) = (target, packet * 4);
-        }
-        let fifo = Fifo::new(config.limit);
-        let (drop_next, changed) = (Time::ZERO, Time::ZERO);
-        Ok(Cobalt { config, grace, fifo, count: 0, drop_next, dropping: false, probability: 0.0, changed, idle: None })
+    pub fn new(config: CobaltConfig, link: &LinkInfo) -> Result<Self, BuildError> {
+        let (fifo, rules) = (Fifo::new(config.limit), CobaltRules::new(config.rules, link.rate));
+        Ok(Cobalt { rules, fifo, control: CobaltLoop::default() })
     }
 
-    /// Time between drops or marks: interval/sqrt(count); the whole interval before the first.
-    fn signal_interval(&self) -> Span {
-        let interval = self.config.interval.as_nanos() as f64;
-        Span::from_nanos((interval / libm::sqrt(f64::from(self.count.max(1)))) as u64)
-    }
-
-    /// BLUE: raises the probability, after an overflow or a queueing delay above `blue_threshold`.
-    fn raise(&mut self, now: Time) {
-        if now - self.changed > self.config.target {
-            self.probability = (self.probability + self.config.increment).min(1.0);
-            self.changed = now;
-        }
-    }
-
-    /// BLUE: lowers the probability for idle time, about once per target. CAKE polls idle queues as often.
-    #[inline]
-    fn apply_idle_time(&mut self, now: Time) {
-        if let Some(since) = self.idle
-            && self.probability > 0.0
-        {
-            self.lower(since, now);
-        }
-    }
-
-    fn lower(&mut self, since: Time, now: Time) {
-        let period = self.config.target + Span::from_nanos(1);
-        let first = since.max(self.changed + period);
-        if now < first {
-            return;
-        }
-        let asked = (now - first).as_nanos() / period.as_nanos() + 1;
-        // The cast saturates where the decrement is 0.
-        let steps = asked.min(libm::ceil(self.probability / self.config.decrement) as u64);
-        self.probability = (self.probability - steps as f64 * self.config.decrement).max(0.0);
-        self.changed = first + period * (steps - 1);
-    }
-
-    #[cold]
-    fn on_empty_queue(&mut self, now: Time) {
-        self.idle.get_or_insert(now);
-        self.apply_idle_time(now);
-        self.dropping = false;
-        if self.count > 0 && now >= self.drop_next {
-            self.decay_once();
-        }
-    }
-
-    fn decay_once(&mut self) {
-        self.count -= 1;
-        self.drop_next += self.signal_interval();
-    }
-
-    /// `cobalt_should_drop`. Not inlined: the caller's loop mostly runs once, and its setup costs more than the call.
-    #[inline(never)]
-    fn judge(&mut self, packet: &Packet<T>, now: Time, rng: &mut Rng) -> DropDecision {
-        let waited = now - packet.arrived;
-        let over = waited > self.config.target && waited > self.grace;
-        let due = self.count > 0 && now >= self.drop_next;
-        let mut past = now > self.drop_next;
-        if over {
-            if !self.dropping {
-                self.drop_next = now + self.signal_interval();
-            }
-            self.count = self.count.max(1);
-        }
-        self.dropping = over;
-        let codel = due && over;
-        if codel {
-            self.count = self.count.saturating_add(1);
-            self.drop_next += self.signal_interval();
-            past = now > self.drop_next;
-        } else if due {
-            past = self.decay(now);
-        }
-        if self.config.blue_threshold.is_some_and(|most| waited > most) {
-            self.raise(now);
-        }
-        let blue = rng.chance(self.probability);
-        let dropped = blue || (codel && !self.can_mark(packet));
-        if self.count == 0 {
-            self.drop_next = now + self.config.interval;
-        } else if past && !dropped {
-            self.drop_next = now;
-        }
-        DropDecision { codel, blue }
-    }
-
-    /// After a packet within the target, lowers `count` once for each drop or mark that was due. Returns whether
-    /// `drop_next` has passed.
-    fn decay(&mut self, now: Time) -> bool {
-        while self.count > 0 && now >= self.drop_next {
-            self.decay_once();
-        }
-        now > self.drop_next
-    }
-
-    fn can_mark(&self, packet: &Packet<T>) -> bool {
-        self.config.ecn && packet.ecn.is_capable()
+    /// The control loop.
+    pub fn state(&self) -> &CobaltLoop {
+        &self.control
     }
 }
 
 impl<T> Discipline<T> for Cobalt<T> {
     #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
-        self.apply_idle_time(cx.now);
+        self.control.arrives(&self.rules, cx.now);
         if self.fifo.push(packet, cx) {
-            self.idle = None;
-            return;
+            self.control.queued();
+        } else {
+            self.control.overflowed(&self.rules, cx.now);
         }
-        self.raise(cx.now);
-        (self.dropping, self.drop_next, self.count) = (true, cx.now, self.count.max(1));
     }
 
     #[inline(always)]
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
-        loop {
-            let Some(packet) = self.fifo.pop() else {
-                self.on_empty_queue(cx.now);
-                return None;
-            };
-            let DropDecision { codel, blue } = self.judge(&packet, cx.now, cx.rng);
-            let last = self.config.keep_last && self.fifo.backlog().packets == 0;
-            if blue && !last {
-                cx.drop(packet, Why::Early);
-            } else if codel && (self.can_mark(&packet) || !last) {
-                if let Some(marked) = cx.signal(packet, Why::Sojourn, self.config.ecn) {
-                    return Some(marked);
-                }
-            } else {
-                return Some(packet);
-            }
-        }
+        let Cobalt { rules, fifo, control } = self;
+        control.dequeue(rules, cx, || fifo.pop().map(|packet| (packet, fifo.backlog().packets == 0)))
     }
 
     crate::discipline::backlog_of!(fifo);
@@ -265,9 +99,9 @@ impl<T> Discipline<T> for Cobalt<T> {
     }
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
-        gauge("probability", self.probability);
-        gauge("dropping", f64::from(u8::from(self.dropping)));
-        gauge("count", f64::from(self.count));
+        gauge("probability", self.control.probability);
+        gauge("dropping", f64::from(u8::from(self.control.dropping)));
+        gauge("count", f64::from(self.control.count));
     }
 }
 
@@ -275,7 +109,7 @@ impl<T> Discipline<T> for Cobalt<T> {
 mod tests {
     use super::*;
     use crate::params::Params;
-    use crate::{Ecn, FlowId, Port, Rate};
+    use crate::{Ecn, FlowId, Port, Rate, Rng, Span, Time};
 
     const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
 
@@ -324,20 +158,20 @@ mod tests {
         let mut port = cobalt(&[("limit", "2p"), ("increment", "0.25"), ("decrement", "0.0625"), ("fit_rate", "off")]);
         // At 10 ms three packets are lost, but the probability rises once in 5 ms.
         arrive(&mut port, Ecn::NotEct, 5, 10);
-        assert_eq!(port.discipline().probability, 0.25);
+        assert_eq!(port.discipline().state().probability, 0.25);
         arrive(&mut port, Ecn::NotEct, 1, 15);
-        assert_eq!(port.discipline().probability, 0.25, "more than a target must have passed");
+        assert_eq!(port.discipline().state().probability, 0.25, "more than a target must have passed");
         arrive(&mut port, Ecn::NotEct, 1, 16);
-        assert_eq!(port.discipline().probability, 0.5);
+        assert_eq!(port.discipline().state().probability, 0.5);
         while port.dequeue(at(17), &mut ()).is_some() {}
         // The queue is found empty at 17 ms, too soon for a change. The probability falls just after 21 ms and every 5
         // ms from then on: at 21, 26 and 31 ms.
         port.dequeue(at(17), &mut ());
         arrive(&mut port, Ecn::NotEct, 1, 35);
-        assert_eq!(port.discipline().probability, 0.3125);
+        assert_eq!(port.discipline().state().probability, 0.3125);
         while port.dequeue(at(36), &mut ()).is_some() {}
         port.dequeue(at(3_600_000), &mut ());
-        assert_eq!(port.discipline().probability, 0.0);
+        assert_eq!(port.discipline().state().probability, 0.0);
     }
 
     #[test]
@@ -345,7 +179,7 @@ mod tests {
         for (keep, sent) in [("on", 1), ("off", 0)] {
             let mut port = cobalt(&[("limit", "3p"), ("increment", "1"), ("keep_last", keep)]);
             arrive(&mut port, Ecn::Ect0, 4, 10);
-            assert_eq!(port.discipline().probability, 1.0);
+            assert_eq!(port.discipline().state().probability, 1.0);
             while port.dequeue(at(11), &mut ()).is_some() {}
             let counts = port.totals().counts();
             assert_eq!((counts.sent, counts.drops(Why::Early), counts.marked()), (sent, 3 - sent, 0));
@@ -357,7 +191,7 @@ mod tests {
         let slow = |rate: u64, settings: &[(&str, &str)]| {
             let config = CobaltConfig::from_settings(settings).unwrap();
             let cobalt = Cobalt::<()>::new(config, &LinkInfo::new(Rate::from_bits(rate), 1000, 7)).unwrap();
-            (cobalt.config.target, cobalt.config.interval, cobalt.grace)
+            (cobalt.rules.settings.target, cobalt.rules.settings.interval, cobalt.rules.grace)
         };
         let ms = Span::from_millis;
         // 1514 B at 121120 bit/s take 100 ms: target 150, interval 100 + 145 < 2 x 150.

@@ -16,6 +16,7 @@ mod dualpi2;
 mod faba;
 mod feng_red;
 mod fq;
+mod fq_cobalt;
 mod fq_codel;
 mod fq_pie;
 mod fred;
@@ -73,6 +74,9 @@ disciplines! {
         "Feng, Kandlur, Saha, Shin, IEEE INFOCOM 1999";
     fq: Fq, FqConfig, "FQ", Queues 3, Comparison [protects per_flow schedules],
         "One queue per flow, served by virtual finish time, as if bit by bit.", "Demers, Keshav, Shenker, ACM SIGCOMM 1989; Golestani, IEEE INFOCOM 1994";
+    fq_cobalt: FqCobalt, FqCobaltConfig, "FQ-COBALT", Today 8, Modern [protects per_flow ecn schedules],
+        "One queue per flow, new flows first, COBALT in each.",
+        "ns-3, FqCobaltQueueDisc, 3.33; Linux, sch_cake, 5.5";
     fq_codel: FqCodel, FqCodelConfig, "FQ-CoDel", Today 1, Modern [protects per_flow ecn schedules],
         "One queue per flow, new flows first, CoDel in each.",
         "Hoeiland-Joergensen, McKenney, Taht, Gettys, Dumazet, RFC 8290, 2018";

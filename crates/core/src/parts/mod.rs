@@ -4,6 +4,7 @@ mod average;
 mod bins;
 mod children;
 mod class_queues;
+mod cobalt;
 mod codel;
 mod deficit_ring;
 mod drop_history;
@@ -51,6 +52,7 @@ pub use bins::{
 };
 pub use children::Children;
 pub use class_queues::ClassQueues;
+pub use cobalt::{CobaltLoop, CobaltRules, CobaltSettings};
 pub use codel::{CodelLoop, CodelSettings, PoppedPacket, SquareRoot};
 pub use deficit_ring::DeficitRing;
 pub use drop_history::{DropHistory, FlowDropRecord, HistorySize};

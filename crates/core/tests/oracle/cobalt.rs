@@ -4,35 +4,37 @@
 use std::collections::VecDeque;
 
 use aqm::disciplines::{Cobalt, CobaltConfig};
+use aqm::parts::CobaltLoop;
 use aqm::{Discipline, LinkInfo, Params, Rate, Rng, Why};
 
 use super::codel::nanos;
 use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 
 /// Times in nanoseconds.
-struct Plain {
-    limit: usize,
-    ecn: bool,
-    interval: i64,
-    target: i64,
-    mtu_time: i64,
-    p_inc: f64,
-    p_dec: f64,
-    keep_last: bool,
-    blue_threshold: i64,
-    queue: VecDeque<(Arrival, i64)>,
-    count: u32,
-    drop_next: i64,
-    blue_timer: i64,
-    p_drop: f64,
-    dropping: bool,
+#[derive(Clone)]
+pub struct Plain {
+    pub limit: usize,
+    pub ecn: bool,
+    pub interval: i64,
+    pub target: i64,
+    pub mtu_time: i64,
+    pub p_inc: f64,
+    pub p_dec: f64,
+    pub keep_last: bool,
+    pub blue_threshold: i64,
+    pub queue: VecDeque<(Arrival, i64)>,
+    pub count: u32,
+    pub drop_next: i64,
+    pub blue_timer: i64,
+    pub p_drop: f64,
+    pub dropping: bool,
     /// Start of the idle time. CAKE's watchdog dequeues from empty queues repeatedly.
-    idle_since: Option<i64>,
+    pub idle_since: Option<i64>,
 }
 
 impl Plain {
     /// One queue of CAKE that shapes to `rate`; without a rate, ns-3's queue.
-    fn new(limit: usize, rate: Option<f64>) -> Plain {
+    pub fn new(limit: usize, rate: Option<f64>) -> Plain {
         let (mut target, mut interval, mut mtu_time) = (5_000_000, 100_000_000, 0);
         if let Some(rate) = rate {
             mtu_time = (1514.0 * 8.0 / rate * 1e9).ceil() as i64;
@@ -86,7 +88,7 @@ impl Plain {
     }
 
     /// Lowers the probability for idle time, each time as soon as a change is allowed.
-    fn watchdog(&mut self, now: i64) {
+    pub fn watchdog(&mut self, now: i64) {
         let Some(since) = self.idle_since else { return };
         loop {
             let at = since.max(self.blue_timer + self.target + 1);
@@ -97,7 +99,7 @@ impl Plain {
         }
     }
 
-    fn queue_full(&mut self, now: i64) {
+    pub fn queue_full(&mut self, now: i64) {
         self.more_blue(now);
         self.dropping = true;
         self.drop_next = now;
@@ -106,7 +108,7 @@ impl Plain {
         }
     }
 
-    fn queue_empty(&mut self, now: i64) {
+    pub fn queue_empty(&mut self, now: i64) {
         self.dropping = false;
         if self.count > 0 && now - self.drop_next >= 0 {
             self.count -= 1;
@@ -115,7 +117,7 @@ impl Plain {
     }
 
     /// Whether to drop, whether to mark, and the reason, before the last packet is spared.
-    fn should_drop(&mut self, packet: Arrival, arrived: i64, now: i64, rng: &mut Rng) -> (bool, bool, Why) {
+    pub fn should_drop(&mut self, packet: Arrival, arrived: i64, now: i64, rng: &mut Rng) -> (bool, bool, Why) {
         let sojourn = now - arrived;
         let mut schedule = now - self.drop_next;
         let over_target = sojourn > self.target && sojourn > self.mtu_time * 4;
@@ -161,6 +163,41 @@ impl Plain {
     }
 }
 
+impl Plain {
+    /// An arriving packet was queued.
+    pub fn queued(&mut self) {
+        self.idle_since = None;
+    }
+
+    /// The queue was found empty.
+    pub fn found_empty(&mut self, now: i64) {
+        self.idle_since.get_or_insert(now);
+        self.watchdog(now);
+        self.queue_empty(now);
+    }
+
+    pub fn loop_state(&self) -> NamedState {
+        vec![
+            entry("count", self.count),
+            entry("drop_next", self.drop_next as f64),
+            entry("dropping", u8::from(self.dropping)),
+            entry("probability", self.p_drop),
+            entry("changed", self.blue_timer as f64),
+        ]
+    }
+}
+
+/// What [`Plain::loop_state`] has, of the discipline's loop.
+pub fn seen(cobalt: &CobaltLoop) -> NamedState {
+    vec![
+        entry("count", cobalt.count),
+        entry("drop_next", cobalt.drop_next.as_nanos() as f64),
+        entry("dropping", u8::from(cobalt.dropping)),
+        entry("probability", cobalt.probability),
+        entry("changed", cobalt.changed.as_nanos() as f64),
+    ]
+}
+
 impl Oracle for Plain {
     fn arrive(&mut self, packet: Arrival, now: f64, _: &mut Rng) -> Vec<Decision> {
         let now = nanos(now);
@@ -170,7 +207,7 @@ impl Oracle for Plain {
             return vec![Decision::Dropped(packet.number, Why::Overflow)];
         }
         self.queue.push_back((packet, now));
-        self.idle_since = None;
+        self.queued();
         Vec::new()
     }
 
@@ -188,37 +225,20 @@ impl Oracle for Plain {
             said.push(Decision::Sent(packet.number));
             return said;
         }
-        self.idle_since.get_or_insert(now);
-        self.watchdog(now);
-        self.queue_empty(now);
+        self.found_empty(now);
         said
     }
 
     fn state(&self) -> NamedState {
-        vec![
-            entry("count", self.count),
-            entry("drop_next", self.drop_next as f64),
-            entry("dropping", u8::from(self.dropping)),
-            entry("probability", self.p_drop),
-            entry("changed", self.blue_timer as f64),
-            entry("packets", self.queue.len() as u32),
-        ]
+        [self.loop_state(), vec![entry("packets", self.queue.len() as u32)]].concat()
     }
 }
 
 fn check(settings: &[(&str, &str)], plain: Plain, traffic: TrafficMix) {
     let config = CobaltConfig::from_settings(settings).unwrap();
     let link = LinkInfo::new(Rate::from_bits(traffic.rate as u64), 1000, 7);
-    let look = |cobalt: &Cobalt<usize>, _| {
-        vec![
-            entry("count", cobalt.count),
-            entry("drop_next", cobalt.drop_next.as_nanos() as f64),
-            entry("dropping", u8::from(cobalt.dropping)),
-            entry("probability", cobalt.probability),
-            entry("changed", cobalt.changed.as_nanos() as f64),
-            entry("packets", cobalt.backlog().packets),
-        ]
-    };
+    let look =
+        |cobalt: &Cobalt<usize>, _| [seen(cobalt.state()), vec![entry("packets", cobalt.backlog().packets)]].concat();
     agree(Cobalt::new(config, &link).unwrap(), plain, look, traffic);
 }
 

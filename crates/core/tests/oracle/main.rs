@@ -17,6 +17,7 @@ mod faba_classes;
 mod feng_red;
 mod flow_scheduler;
 mod fq;
+mod fq_cobalt;
 mod fq_codel;
 mod fq_pie;
 mod fred;
