@@ -45,7 +45,7 @@ impl CrossingFlows {
             match ranges.last_mut() {
                 Some(last) if skipped <= GAP => {
                     last.flows += skipped + group.flows;
-                    groups.extend(gap.drain(..));
+                    groups.append(&mut gap);
                 }
                 last => {
                     let first_here = last.map_or(0, |last| last.first_here + last.flows);

@@ -76,7 +76,7 @@ disciplines! {
         "One queue per flow, served by virtual finish time, as if bit by bit.", "Demers, Keshav, Shenker, ACM SIGCOMM 1989; Golestani, IEEE INFOCOM 1994";
     fq_cobalt: FqCobalt, FqCobaltConfig, "FQ-COBALT", Today 8, Modern [protects per_flow ecn schedules],
         "One queue per flow, new flows first, COBALT in each.",
-        "ns-3, FqCobaltQueueDisc, 3.33; Linux, sch_cake, 5.5";
+        "Hoeiland-Joergensen, Taht, Morton, IEEE LANMAN 2018; ns-3.33, FqCobaltQueueDisc";
     fq_codel: FqCodel, FqCodelConfig, "FQ-CoDel", Today 1, Modern [protects per_flow ecn schedules],
         "One queue per flow, new flows first, CoDel in each.",
         "Hoeiland-Joergensen, McKenney, Taht, Gettys, Dumazet, RFC 8290, 2018";
