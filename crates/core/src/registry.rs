@@ -69,7 +69,7 @@ kinds! {
     /// The family of a discipline. Figures give each family a hue.
     Family {
         Queues "queues" "plain queues and schedulers";
-        Red "red" "RED and its variants";
+        Red "red" "RED, its variants and alternatives";
         Blue "blue" "BLUE, also in hashed bins";
         Tokens "tokens" "token buckets per flow";
         Shares "shares" "one queue, drops above a flow's fair rate";

@@ -19,6 +19,7 @@ NEAREST = {
     "fq": "sfq",
     "fq_cobalt": "fq_codel",
     "fred": "red",
+    "pi": "pie",
     "prio": "droptail",
     "red_pd": "choke",
     "red_penalty": "choke",

@@ -21,6 +21,7 @@ mod fq_codel;
 mod fq_pie;
 mod fred;
 mod hhf;
+mod pi;
 mod pie;
 mod prio;
 mod red;
@@ -89,6 +90,9 @@ disciplines! {
     hhf: Hhf, HhfConfig, "HHF", Today 6, Modern [protects per_flow schedules],
         "Detect heavy hitters with a multistage filter and serve them in a low-weight queue.",
         "Lam, Dukkipati, Linux sch_hhf, 2013";
+    pi: Pi, PiConfig, "PI", Red 9, Comparison [ecn],
+        "Adjust a drop probability so that the queue length meets a reference.",
+        "Hollot, Misra, Towsley, Gong, IEEE INFOCOM 2001";
     pie: Pie, PieConfig, "PIE", Today 2, Modern [ecn],
         "Adjust a drop probability so that the estimated queueing delay meets a target.",
         "Pan, Natarajan, Baker, White, RFC 8033, 2017";

@@ -24,6 +24,7 @@ mod fred;
 mod harness;
 mod hhf;
 mod lengths;
+mod pi;
 mod pie;
 mod pie_linux;
 mod red;
