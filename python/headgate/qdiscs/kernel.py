@@ -23,6 +23,7 @@ NEAREST = {
     "prio": "droptail",
     "red_pd": "choke",
     "red_penalty": "choke",
+    "rem": "pie",
     "sac": "choke",
     "sfed": "sfb",
     "sfq_red": "sfq",

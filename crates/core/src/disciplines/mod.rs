@@ -27,6 +27,7 @@ mod prio;
 mod red;
 mod red_pd;
 mod red_penalty;
+mod rem;
 mod sac;
 mod sfb;
 mod sfed;
@@ -106,6 +107,9 @@ disciplines! {
     red_penalty: RedPenalty, RedPenaltyConfig, "RED with penalty box", Red 6, Comparison [protects per_flow ecn],
         "RED with a penalty box: flows that fail tests of congestion control are rate-limited.",
         "Floyd, Fall, IEEE/ACM ToN 7(4), 1999";
+    rem: Rem, RemConfig, "REM", Red 10, Comparison [ecn],
+        "Drop or mark with a probability that grows with a price, which rises with queue length and arrival rate.",
+        "Athuraliya, Low, Li, Yin, IEEE Network 15(3), 2001";
     sac: Sac, SacConfig, "SAC", Red 8, Comparison [protects ecn],
         "CHOKe that adapts the number of comparisons to the share of unresponsive traffic.",
         "Jiang, Hamdi, Liu, IEEE ISCC 2003";

@@ -30,6 +30,7 @@ mod pie_linux;
 mod red;
 mod red_pd;
 mod red_penalty;
+mod rem;
 mod sac;
 mod sfb;
 mod sfb_linux;
