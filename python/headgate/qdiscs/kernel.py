@@ -9,6 +9,7 @@ from headgate.scenario import Scenario
 #: The nearest discipline with a counterpart, for each discipline without one.
 NEAREST = {
     "afd": "choke",
+    "avq": "red",
     "blue": "sfb",
     "breathe": "hhf",
     "cobalt": "codel",

@@ -4,6 +4,7 @@ use crate::registry::disciplines;
 
 mod afd;
 mod ared;
+mod avq;
 mod blue;
 mod breathe;
 mod choke;
@@ -46,6 +47,9 @@ disciplines! {
     ared: Ared, AredConfig, "Adaptive RED", Red 3, Comparison [ecn],
         "RED that adapts `maxp` to keep the average queue midway between its thresholds.",
         "Floyd, Gummadi, Shenker, ICSI technical report, 2001";
+    avq: Avq, AvqConfig, "AVQ", Red 11, Comparison [ecn],
+        "Drop or mark packets that would overflow a virtual queue, whose service rate holds the utilization at `gamma`.",
+        "Kunniyur, Srikant, ACM SIGCOMM 2001";
     blue: Blue, BlueConfig, "BLUE", Blue 0, Paper [ecn],
         "One marking probability, raised when the buffer overflows and lowered when the link is idle.", "Feng, Shin, Kandlur, Saha, IEEE/ACM ToN 10(4), 2002";
     breathe: Breathe, BreatheConfig, "BREATHe", Shares 0, Paper [protects per_flow ecn],

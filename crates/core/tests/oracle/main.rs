@@ -3,6 +3,7 @@
 
 mod afd;
 mod ared;
+mod avq;
 mod blue;
 mod breathe;
 mod choke;
