@@ -18,7 +18,6 @@ use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::{BuildError, Bytes};
 use crate::parts::{CobaltLoop, CobaltRules, CobaltSettings, FlowScheduler};
-use crate::reason::Why;
 use crate::units::Limit;
 
 crate::params! {
@@ -81,21 +80,6 @@ impl<T> FqCobalt<T> {
     pub fn state(&self, queue: usize) -> &CobaltLoop {
         &self.loops[queue]
     }
-
-    /// Drops half of the longest queue from its head, up to a batch (RFC 8290, section 4.1).
-    #[cold]
-    fn cut(&mut self, cx: &mut Cx<'_, T>) {
-        let Some(queue) = self.flows.longest() else { return };
-        let half = self.flows.backlog_of(queue).bytes / 2;
-        let (mut dropped, mut bytes) = (0, 0);
-        while dropped == 0 || (dropped < self.drop_batch && bytes < half) {
-            let Some(packet) = self.flows.pop(queue) else { break };
-            dropped += 1;
-            bytes += u64::from(packet.bytes);
-            cx.drop(packet, Why::FlowLimit);
-        }
-        self.loops[queue].overflowed(&self.rules, cx.now);
-    }
 }
 
 impl<T> Discipline<T> for FqCobalt<T> {
@@ -106,7 +90,8 @@ impl<T> Discipline<T> for FqCobalt<T> {
         self.loops[queue].queued();
         self.flows.push(queue, packet);
         while !self.limit.holds(self.flows.backlog()) {
-            self.cut(cx);
+            let Some((queue, _)) = self.flows.drop_from_longest(self.drop_batch, cx) else { return };
+            self.loops[queue].overflowed(&self.rules, cx.now);
         }
     }
 

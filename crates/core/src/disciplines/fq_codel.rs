@@ -19,7 +19,6 @@ use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::{BuildError, Bytes};
 use crate::parts::{CodelLoop, CodelSettings, FlowScheduler};
-use crate::reason::Why;
 use crate::units::Limit;
 
 crate::params! {
@@ -91,22 +90,6 @@ impl<T> FqCodel<T> {
         let held = self.flows.backlog();
         !self.config.limit.holds(held) || self.config.memory_limit.is_some_and(|most| held.bytes > most.0)
     }
-
-    /// Drops half of the longest queue from its head, up to a batch: many drops share one search (section 4.1).
-    #[cold]
-    fn cut(&mut self, cx: &mut Cx<'_, T>) {
-        let Some(queue) = self.flows.longest() else { return };
-        let half = self.flows.backlog_of(queue).bytes / 2;
-        let (mut dropped, mut bytes) = (0, 0);
-        while dropped == 0 || (dropped < self.config.drop_batch && bytes < half) {
-            let Some(packet) = self.flows.pop(queue) else { break };
-            dropped += 1;
-            bytes += u64::from(packet.bytes);
-            cx.drop(packet, Why::FlowLimit);
-        }
-        // As in Linux, these drops speed up the queue's CoDel too.
-        self.loops[queue].count_drops(dropped);
-    }
 }
 
 impl<T> Discipline<T> for FqCodel<T> {
@@ -115,7 +98,9 @@ impl<T> Discipline<T> for FqCodel<T> {
         let queue = self.flows.queue_of(packet.flow);
         self.flows.push(queue, packet);
         while self.is_overfull() {
-            self.cut(cx);
+            let Some((queue, dropped)) = self.flows.drop_from_longest(self.config.drop_batch, cx) else { return };
+            // As in Linux, these drops speed up the queue's CoDel too.
+            self.loops[queue].count_drops(dropped);
         }
     }
 
@@ -169,7 +154,7 @@ impl<T> Discipline<T> for FqCodel<T> {
 mod tests {
     use super::*;
     use crate::params::Params;
-    use crate::{Port, Rate, Rng, Time};
+    use crate::{Port, Rate, Rng, Time, Why};
 
     const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
 

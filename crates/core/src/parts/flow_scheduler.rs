@@ -64,6 +64,22 @@ impl<T> FlowScheduler<T> {
         self.queues.find_longest()
     }
 
+    /// Drops half of the longest queue's bytes from its head, at most `batch` packets: many drops share one search (RFC
+    /// 8290, section 4.1). Returns the queue and the number of drops; `None` if all queues are empty.
+    #[cold]
+    pub fn drop_from_longest(&mut self, batch: u32, cx: &mut Cx<'_, T>) -> Option<(usize, u32)> {
+        let queue = self.longest()?;
+        let half = self.backlog_of(queue).bytes / 2;
+        let (mut dropped, mut bytes) = (0, 0);
+        while dropped == 0 || (dropped < batch && bytes < half) {
+            let Some(packet) = self.pop(queue) else { break };
+            dropped += 1;
+            bytes += u64::from(packet.bytes);
+            cx.drop(packet, Why::FlowLimit);
+        }
+        Some((queue, dropped))
+    }
+
     /// Drops a packet of the longest queue because the parent discipline is overloaded.
     pub fn shed(&mut self, cx: &mut Cx<'_, T>) {
         if let Some(packet) = self.longest().and_then(|queue| self.pop(queue)) {

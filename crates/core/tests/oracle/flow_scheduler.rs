@@ -1,9 +1,11 @@
-//! The scheduler of RFC 8290, section 4, with lists: shared by the oracles of FQ-CoDel and FQ-PIE.
+//! The scheduler of RFC 8290, section 4, with lists: shared by the oracles of FQ-CoDel, FQ-COBALT and FQ-PIE.
 
 use std::collections::{BTreeMap, VecDeque};
 
+use aqm::Why;
+
 use super::codel::{Queue, TimedArrival};
-use crate::harness::{NamedState, entry};
+use crate::harness::{Decision, NamedState, entry};
 
 pub struct FlowQueue {
     pub packets: VecDeque<TimedArrival>,
@@ -73,9 +75,25 @@ impl PlainFlowScheduler {
         }
     }
 
-    pub fn fattest(&self) -> Option<usize> {
+    fn fattest(&self) -> Option<usize> {
         let filled = self.queues.iter().filter(|(_, queue)| !queue.packets.is_empty());
         filled.max_by_key(|(_, queue)| queue.length).map(|(number, _)| *number)
+    }
+
+    /// Section 4.1: drops from the longest queue. Returns the queue and the number of drops.
+    pub fn cut(&mut self, batch: usize, said: &mut Vec<Decision>) -> (usize, usize) {
+        let fattest = self.fattest().unwrap();
+        let half = self.bytes_of(fattest) / 2;
+        let (mut packets, mut bytes) = (0, 0);
+        loop {
+            let (packet, _) = self.pop(fattest).unwrap();
+            said.push(Decision::Dropped(packet.number, Why::FlowLimit));
+            packets += 1;
+            bytes += u64::from(packet.bytes);
+            if packets == batch || bytes >= half {
+                return (fattest, packets);
+            }
+        }
     }
 
     /// The queue to serve next, and whether it is in the new list.

@@ -20,23 +20,6 @@ struct Plain {
 }
 
 impl Plain {
-    /// RFC 8290, section 4.1; then `cobalt_queue_full`, as `cake_drop` calls it.
-    fn cut(&mut self, now: i64, said: &mut Vec<Decision>) {
-        let fattest = self.scheduler.fattest().unwrap();
-        let half = self.scheduler.bytes_of(fattest) / 2;
-        let (mut packets, mut bytes) = (0, 0);
-        loop {
-            let (packet, _) = self.scheduler.pop(fattest).unwrap();
-            said.push(Decision::Dropped(packet.number, Why::FlowLimit));
-            packets += 1;
-            bytes += u64::from(packet.bytes);
-            if packets == self.batch || bytes >= half {
-                break;
-            }
-        }
-        self.loops.get_mut(&fattest).unwrap().queue_full(now);
-    }
-
     /// The head of `queue` that may be sent, after drops.
     fn head(&mut self, queue: usize, now: i64, rng: &mut Rng, said: &mut Vec<Decision>) -> Option<Arrival> {
         let cobalt = self.loops.get_mut(&queue).unwrap();
@@ -65,7 +48,9 @@ impl Oracle for Plain {
         cobalt.queued();
         self.scheduler.push(queue, (packet, now));
         while self.scheduler.packets() > self.limit {
-            self.cut(now, &mut said);
+            let (fattest, _) = self.scheduler.cut(self.batch, &mut said);
+            // `cake_drop`.
+            self.loops.get_mut(&fattest).unwrap().queue_full(now);
         }
         said
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use aqm::disciplines::{FqCodel, FqCodelConfig};
-use aqm::{FlowId, LinkInfo, Params, Rate, Rng, Why};
+use aqm::{FlowId, LinkInfo, Params, Rate, Rng};
 
 use super::codel::{PlainCodelLoop, nanos, seen as seen_loop};
 use super::flow_scheduler::{One, PlainFlowScheduler, seen};
@@ -20,30 +20,13 @@ struct Plain {
     loops: BTreeMap<usize, PlainCodelLoop>,
 }
 
-impl Plain {
-    fn cut(&mut self, said: &mut Vec<Decision>) {
-        let fattest = self.scheduler.fattest().unwrap();
-        let half = self.scheduler.bytes_of(fattest) / 2;
-        let (mut packets, mut bytes) = (0, 0);
-        loop {
-            let (packet, _) = self.scheduler.pop(fattest).unwrap();
-            said.push(Decision::Dropped(packet.number, Why::FlowLimit));
-            packets += 1;
-            bytes += u64::from(packet.bytes);
-            if packets == self.batch || bytes >= half {
-                break;
-            }
-        }
-        self.loops.get_mut(&fattest).unwrap().count += packets as u32;
-    }
-}
-
 impl Oracle for Plain {
     fn arrive(&mut self, packet: Arrival, now: f64, _: &mut Rng) -> Vec<Decision> {
         let mut said = Vec::new();
         self.scheduler.push(self.queue_of[&packet.flow], (packet, nanos(now)));
         while self.scheduler.packets() > self.limit || self.scheduler.bytes() > self.memory {
-            self.cut(&mut said);
+            let (fattest, packets) = self.scheduler.cut(self.batch, &mut said);
+            self.loops.get_mut(&fattest).unwrap().count += packets as u32;
         }
         said
     }
