@@ -43,6 +43,7 @@ class Units(Enum):
 
     TIME = Unit("ms", TIMES, 'a time with its unit, such as "20ms" (ns, us, ms, s)')
     RATE = Unit("bit/s", RATES, 'a rate with its unit, such as "5Mbit/s" (bit/s, kbit/s, Mbit/s, Gbit/s)')
+    SIZE = Unit("B", SIZES, 'a size with its unit, such as "8GB" (B, KB, MB, GB, KiB, MiB)')
     SHARE = Unit("", {"": 1.0, "%": 0.01}, 'a share, such as "0.95" or "95%"')
     RATIO = Unit("", {"": 1.0}, 'a number, such as "1.2"')
     PACKETS = Unit("packets", {"": 1.0, "p": 1.0, "packets": 1.0}, 'a number of packets, such as "50"')

@@ -104,7 +104,7 @@ def test_a_run_too_large_is_refused_at_once_and_names_the_key(tmp_path: Path, te
 def test_a_limit_is_a_size_with_a_unit(tmp_path: Path, size: str):
     (tmp_path / "small.toml").write_text(SMALL)
     done = headgate_run(tmp_path, "small.toml", f"--memory-limit={size}")
-    assert (done.returncode, "8GB or 500MB" in done.stderr) == (2, True), done.stderr
+    assert (done.returncode, "limit of memory" in done.stderr) == (2, True), done.stderr
 
 
 def test_as_many_runs_at_a_time_as_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from headgate.errors import UsageError
 from headgate.execution.runner import Watcher, processors
 from headgate.scenario import Scenario
+from headgate.units import Units
 
 #: Sets a limit for every command, as `--memory-limit` does for one.
 VARIABLE = "HEADGATE_MEMORY_LIMIT"
@@ -20,8 +21,6 @@ WORTH_TELLING = 1e9
 
 #: Files that bound the memory of a control group, of version 2 and 1.
 _GROUP_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
-
-_UNITS = {"GB": 1e9, "MB": 1e6, "KB": 1e3, "B": 1.0}
 
 
 class MemoryLimitError(UsageError):
@@ -39,19 +38,13 @@ class RunMemory(NamedTuple):
 
 def parse(text: str) -> int:
     """The bytes of a size such as `8GB` or `500MB`. Raises `UsageError` for any other text."""
-    for unit, factor in _UNITS.items():
-        number = text.strip().removesuffix(unit)
-        if number != text.strip():
-            try:
-                size = float(number) * factor
-            except ValueError:
-                break
-            if 0 < size < float("inf"):
-                return int(size)
-            break
-    raise UsageError(
-        f"{text[:80]!r} is not a size of memory: expected a number above 0 with a unit, such as 8GB or 500MB"
-    )
+    try:
+        size = Units.SIZE.read(text)
+    except ValueError as error:
+        raise UsageError(f"the limit of memory: {error}") from None
+    if not 1 <= size < float("inf"):
+        raise UsageError(f"the limit of memory must be above 0, not {text.strip()!r}")
+    return int(size)
 
 
 def of_run(scenario: Scenario, qdisc_index: int) -> RunMemory:
@@ -78,9 +71,13 @@ def limit() -> int | None:
 
 
 def check(scenario: Scenario, qdisc_index: int) -> None:
-    """Raises `MemoryLimitError` if the run alone needs more than the limit."""
-    if not scenario.live:
-        _refuse_above(limit(), scenario.name, of_run(scenario, qdisc_index))
+    """Raises `MemoryLimitError` if a large run alone needs more than the limit.
+
+    Each of a sweep's many short runs would spend more time on asking the system than on this estimate.
+    """
+    size = of_run(scenario, qdisc_index)
+    if size.total > WORTH_TELLING or os.environ.get(VARIABLE):
+        _refuse_above(limit(), scenario.name, size)
 
 
 def concurrent_runs(scenarios: Iterable[Scenario], threads: int | None, watcher: Watcher) -> int | None:
@@ -112,7 +109,7 @@ def _refuse_above(most: int | None, name: str, run: RunMemory) -> None:
     raise MemoryLimitError(
         f"a run of {name} needs about {_size(run.total)} of memory, but {_size(most)} may be used\n"
         f"  {_size(run.largest_bytes)} of it are for {run.largest}: lower `{run.key}`, "
-        f"or allow more with --memory-limit or {VARIABLE}"
+        f"or allow more with {VARIABLE}"
     )
 
 
