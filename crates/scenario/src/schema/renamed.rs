@@ -57,19 +57,31 @@ pub(crate) enum EditText {
     Removed,
 }
 
+/// A key that has old names, or whose table has such keys.
+struct RenamedKey {
+    name: &'static str,
+    also: &'static [&'static str],
+    inner: Vec<RenamedKey>,
+}
+
+impl RenamedKey {
+    /// The keys among `keys` that are renamed themselves or in their tables.
+    fn among(keys: Vec<Key>) -> Vec<RenamedKey> {
+        let inner = |key: &Key| key.form.keys.map_or_else(Vec::new, |keys| RenamedKey::among(keys()));
+        let all = keys.into_iter().map(|key| RenamedKey { name: key.name, also: key.also, inner: inner(&key) });
+        all.filter(|key| !(key.also.is_empty() && key.inner.is_empty())).collect()
+    }
+}
+
 /// Renames every key to its current name, with a warning. Keys located beyond `end` come from changes, which override
 /// the file. Refuses a key that the file, or one change, gives under both names.
 pub(crate) fn rename(file: &mut DeTable<'_>, end: usize, renamed: &mut Renamed) -> Result<(), Fault> {
-    // Checked only once: most releases rename nothing, and sweeps read thousands of files.
-    static RENAMED: LazyLock<bool> = LazyLock::new(|| any_renamed(&keys()));
-    if *RENAMED { rename_in(file, &keys(), end, renamed) } else { Ok(()) }
+    // Collected once: the documentation of all keys takes longer to make than a scenario to read.
+    static RENAMED: LazyLock<Vec<RenamedKey>> = LazyLock::new(|| RenamedKey::among(keys()));
+    rename_in(file, &RENAMED, end, renamed)
 }
 
-fn any_renamed(keys: &[Key]) -> bool {
-    keys.iter().any(|key| !key.also.is_empty() || key.form.keys.is_some_and(|inner| any_renamed(&inner())))
-}
-
-fn rename_in(table: &mut DeTable<'_>, keys: &[Key], end: usize, renamed: &mut Renamed) -> Result<(), Fault> {
+fn rename_in(table: &mut DeTable<'_>, keys: &[RenamedKey], end: usize, renamed: &mut Renamed) -> Result<(), Fault> {
     for key in keys {
         for old in key.also {
             let Some((old_key, value)) = table.remove_entry(*old) else { continue };
@@ -83,10 +95,10 @@ fn rename_in(table: &mut DeTable<'_>, keys: &[Key], end: usize, renamed: &mut Re
                 table.remove(key.name);
                 table.insert(Spanned::new(span.clone(), Cow::Borrowed(key.name)), value);
             }
-            renamed.add(old, key, span, key.name.to_string());
+            renamed.add(old, key.name, span, key.name.to_string());
         }
-        if let (Some(inner), Some(value)) = (key.form.keys, table.get_mut(key.name)) {
-            rename_inside(value, &inner(), end, renamed)?;
+        if let Some(value) = table.get_mut(key.name) {
+            rename_inside(value, &key.inner, end, renamed)?;
         }
     }
     Ok(())
@@ -107,9 +119,9 @@ impl Renamed {
         self.edits.push(Edit { span, text: EditText::Is(text) });
     }
 
-    /// Adds the change from the old name of `key` at `span`, and the edit that replaces the name by `text`.
-    fn add(&mut self, old: &str, key: &Key, span: Range<usize>, text: String) {
-        self.change(old, key.name, span.clone());
+    /// Adds the change from the name `old` at `span` to `current`, and the edit that replaces the name by `text`.
+    fn add(&mut self, old: &str, current: &str, span: Range<usize>, text: String) {
+        self.change(old, current, span.clone());
         self.edit(span, text);
     }
 }
@@ -117,7 +129,7 @@ impl Renamed {
 /// Renames keys in a table, or in each table of a list.
 fn rename_inside(
     value: &mut Spanned<DeValue<'_>>,
-    keys: &[Key],
+    keys: &[RenamedKey],
     end: usize,
     renamed: &mut Renamed,
 ) -> Result<(), Fault> {
@@ -204,7 +216,7 @@ fn swept_in(table: &DeTable<'_>, section: Option<&str>, renamed: &mut Renamed) {
         let known = section.or(first).map_or_else(keys, swept_keys);
         if let Some((key, old)) = known.iter().find_map(|key| Some((key, key.also.iter().find(|old| **old == last)?))) {
             let text = if before.is_empty() { key.name.to_string() } else { format!("\"{before}.{}\"", key.name) };
-            renamed.add(old, key, name.span(), text);
+            renamed.add(old, key.name, name.span(), text);
         } else if let Some(inner) = as_table(value) {
             swept_in(inner, section.or(first).or(Some(path)), renamed);
         }
@@ -305,7 +317,7 @@ mod tests {
         }
         let mut keys = RawScenario::keys();
         keys.iter_mut().filter(|key| key.name == "tcp").for_each(|key| key.form.keys = Some(tcp));
-        assert!(any_renamed(&keys));
+        let keys = RenamedKey::among(keys);
         let (mut file, mut renamed) = (DeTable::parse(text).unwrap(), Renamed::default());
         rename_in(file.get_mut(), &keys, text.len(), &mut renamed).map_err(|fault| fault.message)?;
         Ok((
