@@ -1,16 +1,24 @@
 //! The context of a call to a discipline: time, randomness, and a sink for drops and marks.
 
+use crate::headers::Headers;
 use crate::packet::{Ecn, Packet};
 use crate::reason::Why;
 use crate::rng::Rng;
 use crate::time::Time;
 
-/// Receives dropped and marked packets. The host implements it; `()` ignores them.
+/// What a host does for its discipline: it receives dropped and marked packets, and knows their headers. `()` ignores
+/// packets and knows no more than their flows.
 pub trait Sink<T> {
     /// Takes a dropped packet.
     fn dropped(&mut self, packet: Packet<T>, why: Why, now: Time);
     /// Reports a marked packet, which is not dropped.
     fn marked(&mut self, packet: &Packet<T>, why: Why, now: Time);
+
+    /// The headers of a packet that the host gave to the discipline. A host that knows no more than the flow need not
+    /// answer.
+    fn headers(&self, packet: &Packet<T>) -> Headers {
+        Headers::of_flow(packet.flow)
+    }
 }
 
 impl<T> Sink<T> for () {
@@ -36,6 +44,11 @@ impl<'a, T> Cx<'a, T> {
     /// Splits the context into random stream and sink, so that a host's adaptor can intercept drops and marks.
     pub fn split(&mut self) -> (&mut Rng, &mut dyn Sink<T>) {
         (self.rng, self.sink)
+    }
+
+    /// The headers of a packet, queued or arriving.
+    pub fn headers(&self, packet: &Packet<T>) -> Headers {
+        self.sink.headers(packet)
     }
 
     /// Drops `packet`, consuming it: a dropped packet cannot be sent.

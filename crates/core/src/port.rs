@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use crate::counts::Counts;
 use crate::cx::{Cx, Sink};
 use crate::discipline::Discipline;
+use crate::headers::Headers;
 use crate::packet::{Backlog, Packet};
 use crate::parts::Histogram;
 use crate::reason::Why;
@@ -93,6 +94,9 @@ impl<T, L: Ledger<T>> Sink<T> for CountingSink<'_, T, L> {
     fn marked(&mut self, packet: &Packet<T>, why: Why, now: Time) {
         self.ledger.marked(packet, why, now);
         self.host.marked(packet, why, now);
+    }
+    fn headers(&self, packet: &Packet<T>) -> Headers {
+        self.host.headers(packet)
     }
 }
 

@@ -6,7 +6,7 @@
 use std::net::IpAddr;
 
 use aqm::parts::keyed;
-use aqm::{Class, ClassId, FlowId};
+use aqm::{Class, ClassId, FlowId, HostId};
 use ipnet::IpNet;
 
 use crate::fields::Ports;
@@ -202,6 +202,14 @@ fn low_bits(address: IpAddr) -> u32 {
         IpAddr::V4(v4) => v4.to_bits(),
         IpAddr::V6(v6) => v6.to_bits() as u32,
     }
+}
+
+/// The identifier of the host with this address, hashed under `key`.
+#[inline]
+pub fn host_id(address: IpAddr, key: u64) -> HostId {
+    let mut hash = Hash(key);
+    hash.address(address, FlowKey::WHOLE);
+    HostId(hash.0)
 }
 
 /// A hash in progress: each result is the key of the next step.

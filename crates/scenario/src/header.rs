@@ -114,7 +114,36 @@ fn nth(prefix: IpNet, index: u32) -> IpAddr {
     }
 }
 
+/// The headers of a scenario's flows, computed when they are asked for: a table of all would cost memory in runs whose
+/// disciplines never ask.
+#[derive(Clone, Debug)]
+pub struct FlowHeaders {
+    /// The first flow of each group, its protocol and header fields.
+    groups: Vec<(u32, u8, Headers)>,
+}
+
+impl FlowHeaders {
+    /// The header of data of `flow`, in the flow order of results; `None` for any other flow. Replies have the
+    /// [`reply`](Header::reply).
+    pub fn of_flow(&self, flow: u32) -> Option<Header<'_>> {
+        let group = self.groups.partition_point(|(first, ..)| *first <= flow).checked_sub(1)?;
+        let (first, protocol, headers) = &self.groups[group];
+        Some(headers.header(*protocol, flow - first, flow))
+    }
+}
+
 impl Scenario {
+    /// The headers of the flows, by number.
+    pub fn flow_headers(&self) -> FlowHeaders {
+        let mut first = 0;
+        let groups = self.groups().filter(|group| group.flows > 0).map(|group| {
+            let begins = first;
+            first += group.flows;
+            (begins, group.kind.protocol(), group.headers.clone())
+        });
+        FlowHeaders { groups: groups.collect() }
+    }
+
     /// The header of each flow's data, in the flow order of results. Replies have the [`reply`](Header::reply).
     pub fn headers(&self) -> impl Iterator<Item = Header<'_>> {
         let flows = self.groups().flat_map(|group| (0..group.flows).map(move |index| (group, index)));

@@ -6,13 +6,14 @@
 //! [`Hosts::release`].
 
 mod ahead;
+mod headers;
 mod run_span;
 mod totals;
 
 use aqm::{Ecn, Time, Why};
 use headgate_link::{DrawnDelays, drawn_delays};
 use headgate_measure::{ReceiverMetrics, Traces, TransferRow};
-use headgate_scenario::{Paths, Scenario, TcpGroup, UdpGroup};
+use headgate_scenario::{FlowHeaders, Paths, Scenario, TcpGroup, UdpGroup};
 
 use crate::capture::Captures;
 use crate::event::{EventKind, SimEvent};
@@ -40,6 +41,7 @@ pub struct Hosts {
     udp_settings: Vec<UdpFlowSettings>,
     replies: Replies,
     paths: Paths,
+    flow_headers: FlowHeaders,
     /// Packets delivered to hosts, and dropped by disciplines, since the start. Data counts as delivered when it
     /// leaves its last queue.
     pub delivered_packets: u64,
@@ -73,6 +75,7 @@ impl Hosts {
             udp_settings: settings(&scenario.udp, udp_delays, UdpFlowSettings::new),
             replies: Replies::default(),
             paths: Paths::new(scenario),
+            flow_headers: scenario.flow_headers(),
             delivered_packets: 0,
             dropped_packets: 0,
             delivered: vec![0; scenario.tcp.len() + scenario.udp.len()],

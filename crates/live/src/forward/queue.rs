@@ -1,11 +1,12 @@
 //! The link queue for real packets: frames in a pool, by the loop's clock.
 
-use aqm::{Discipline, Ecn, Packet, Sink, Span, Time, Why};
+use aqm::{Discipline, Ecn, Headers, Packet, Sink, Span, Time, Why};
 use headgate_link::{Carrier, LinkQueue, Medium, Meter, NextHop, Transit};
 
 use super::ledger::LaneLedger;
 use super::view::{LaneCounts, LaneView};
 use crate::io::ecn;
+use crate::io::headers;
 use crate::io::pool::{FrameId, Pool};
 use crate::io::recorded_end::{FrameEvent, Recorder};
 
@@ -93,6 +94,11 @@ impl<F> Sink<FrameId> for FrameSink<'_, F> {
         self.discard(packet.handle, FrameEvent::Dropped(why), now);
     }
     fn marked(&mut self, _: &Packet<FrameId>, _: Why, _: Time) {}
+    fn headers(&self, packet: &Packet<FrameId>) -> Headers {
+        let position = self.pool.ip(&packet.handle);
+        let known = position.and_then(|ip| headers::parse(self.pool.frame(&packet.handle), ip));
+        known.unwrap_or_else(|| Headers::of_flow(packet.flow))
+    }
 }
 
 /// Dequeues the packets due up to `now`, at their nominal times.

@@ -9,6 +9,7 @@ pub mod ecn;
 mod end;
 pub(crate) mod frame;
 mod header_cache;
+pub(crate) mod headers;
 pub mod inspect;
 pub mod interface;
 mod keeper;

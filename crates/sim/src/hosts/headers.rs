@@ -1,0 +1,49 @@
+//! The headers of packets, for disciplines that ask for more than flow and class.
+
+use aqm::{AckHeader, Headers, Time};
+use headgate_scenario::host_id;
+
+use super::Hosts;
+use crate::segment::{AckOptions, SegmentContents, SimPacket};
+
+/// Hosts are known by a hash of their address. It needs no secret: nobody attacks a simulation.
+const KEY: u64 = 0;
+
+/// The flags ECE and CWR of an acknowledgement, and the flag AE of accurate ECN feedback.
+const ECE_AND_CWR: u8 = 0b011;
+const AE: u8 = 0b100;
+
+impl Hosts {
+    /// The headers of a packet on its way.
+    pub fn headers(&self, packet: &SimPacket) -> Headers {
+        let unknown = Headers::of_flow(packet.flow);
+        // Lossless: the simulator numbers flows with 32 bits.
+        let Some(header) = self.flow_headers.of_flow(packet.flow.0 as u32) else { return unknown };
+        let header = if packet.handle.is_reply() { header.reply() } else { header };
+        Headers {
+            source: host_id(header.source, KEY),
+            destination: host_id(header.destination, KEY),
+            dscp: header.dscp,
+            ack: self.ack_header(packet),
+        }
+    }
+
+    fn ack_header(&self, packet: &SimPacket) -> Option<AckHeader> {
+        let SegmentContents::Ack { ack, ece, ace, options } = packet.handle.contents() else { return None };
+        let options = options.map_or_else(AckOptions::default, |id| *self.replies.ack_options.get(id));
+        let [first, second, third] = options.blocks.unwrap_or_default();
+        Some(AckHeader {
+            connection: packet.flow.0,
+            number: ack,
+            pure: ace & AE == 0,
+            ecn_flags: (u8::from(ece) | ace) & ECE_AND_CWR,
+            timestamps: options.echo.map(|echo| [0, microseconds(echo)]),
+            sack: [first, second, third, (0, 0)],
+        })
+    }
+}
+
+/// Wraps around, as timestamps do.
+fn microseconds(time: Time) -> u32 {
+    (time.as_nanos() / 1000) as u32
+}
