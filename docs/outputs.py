@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from pages import filled
+from pages import filled, table
 
 import headgate
 from headgate import plot
@@ -22,6 +22,8 @@ ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 TUTORIAL = ROOT / "docs" / "tutorial" / "first-finding.md"
 FIGURE = ROOT / "docs" / "figures" / "overview.svg"
+CAKE = ROOT / "docs" / "disciplines" / "cake.md"
+ACCESS = ROOT / "scenarios" / "access.toml"
 PROTECT = ROOT / "scenarios" / "protect.toml"
 
 #: Letters of a line in a page.
@@ -42,6 +44,7 @@ def written() -> dict[Path, bytes]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         pages = {README: readme(README.read_text(), folder), TUTORIAL: tutorial(TUTORIAL.read_text(), folder)}
+    pages[CAKE] = filled(CAKE.read_text(), "access", access(headgate.run(ACCESS)))
     overview = plot.picture(plot.overview(headgate.run(PROTECT)))
     return {file: text.encode() for file, text in pages.items()} | {FIGURE: overview.svg}
 
@@ -63,6 +66,23 @@ def tutorial(text: str, folder: Path) -> str:
     program = next(code for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "home.toml" in code)
     calls = command(folder, "-c", program)
     return filled(filled(text, "home", block(table)), "calls", block(calls))
+
+
+def access(result: headgate.Result) -> str:
+    """The table of CAKE's page: what the two hosts and the call get."""
+    flows = result.flows.to_pandas()
+    of_seed = flows.groupby(["qdisc", "group", "seed"]).agg({"goodput_bps": "sum", "queue_delay_ms_mean": "mean"})
+    means = of_seed.groupby(["qdisc", "group"]).mean()
+    rows = (
+        (
+            f"`{qdisc}`",
+            *(f"{means.goodput_bps[qdisc, group] / 1e6:.2f}" for group in ("one", "twenty")),
+            f"{means.queue_delay_ms_mean[qdisc, 'call']:.2f}",
+        )
+        for qdisc in result.scenario.qdiscs
+    )
+    head = ("discipline", "host with 1 download, Mbit/s", "host with 20, Mbit/s", "mean queueing delay of the call, ms")
+    return table(head, rows)
 
 
 def printed(folder: Path, *words: str) -> Iterator[str]:

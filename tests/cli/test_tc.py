@@ -43,6 +43,14 @@ DRAWN = {
     "perturb": ["0s", "10s"],
     "head_drop": ["on", "off"],
     "d1": ["0.0005", "0.25"],
+    "bandwidth": ["auto", "20Mbit/s", "950kbit/s"],
+    "overhead": ["0", "-4", "38"],
+    "mpu": ["0B", "84B"],
+    "rtt": ["100ms", "1ms"],
+    "diffserv": ["besteffort", "precedence", "diffserv3", "diffserv8"],
+    "isolation": ["flowblind", "dual-srchost", "triple-isolate"],
+    "ack_filter": ["no-ack-filter", "ack-filter-aggressive"],
+    "framing": ["noatm", "atm", "ptm"],
     "rehash": ["5s", "600s"],
     "penalty_packets": ["10", "500"],
     "bin_size": ["19p", "24p"],
@@ -115,6 +123,12 @@ def test_settings_that_tc_has_are_read_as_they_were():
          "burst 20 (600000ms 60000ms)", None),
         ("qdisc tbf 1: dev a root rate 1Mbit burst 10Kb lat 50ms ",
          "tbf:preset=linux,rate=1000000bit/s,burst=10240B,limit=16490B"),
+        ("qdisc cake 8001: dev eth0 root refcnt 2 bandwidth 20Mbit diffserv4 dual-srchost nonat nowash ack-filter "
+         "split-gso rtt 50ms noatm overhead 38 mpu 84 memlimit 32Mb ",
+         "cake:preset=linux,bandwidth=20000000bit/s,diffserv=diffserv4,isolation=dual-srchost,ack_filter=ack-filter,"
+         "rtt=50ms,overhead=38,mpu=84B,limit=33554432B"),
+        ("tc qdisc replace dev eth0 root cake unlimited besteffort metro pppoe-ptm",
+         "cake:preset=linux,diffserv=besteffort,rtt=10ms,overhead=30,framing=ptm"),
         ("sudo tc qdisc add dev eth0 root handle 1: sfq perturb 10", "sfq:preset=linux,perturb=10s"),
     ],
 )  # fmt: skip

@@ -47,6 +47,7 @@ macro_rules! simple_value {
 
 simple_value! {
     u32, "whole number", |t: &str| t.trim().parse().map_err(|_| "a whole number".to_string()), u32::to_string;
+    i32, "whole number", |t: &str| t.trim().parse().map_err(|_| "a whole number".to_string()), i32::to_string;
     f64, "number", read_number, f64::to_string;
     bool, "on or off", read_bool, |b: &bool| if *b { "on".to_string() } else { "off".to_string() };
     Span, "time", |t: &str| Span::parse(t).map_err(String::from), Span::to_string;

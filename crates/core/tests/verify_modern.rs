@@ -185,16 +185,19 @@ fn household() -> Vec<LoopSender> {
 #[test]
 fn flow_queues_share_the_link_evenly_at_any_demands() {
     // RFC 8290, section 1: isolation. There are enough queues for every flow to have its own; with 1024, one of these
-    // flows would share the flood's.
-    for qdisc in ["fq_codel:flows=65536", "fq_cobalt:flows=65536", "fq_pie:flows=65536"] {
+    // flows would share the flood's. CAKE has 1024 in sets of eight.
+    for qdisc in ["fq_codel:flows=65536", "fq_cobalt:flows=65536", "fq_pie:flows=65536", "cake"] {
         let seen = run(qdisc, rate(10.0), &household(), 30);
         // The call takes 0.8 %. The eleven other flows share the rest: 9.0 % each, to within a sawtooth of the elastic
         // flows.
         let call = 50.0 * 1600.0 / 10e6;
         assert!((seen.shares[10] / call - 1.0).abs() < 0.05, "{qdisc}: {}", seen.shares[10]);
         let fair = (1.0 - call) / 11.0;
-        let shares = seen.shares[..10].iter().chain(&seen.shares[11..]);
-        assert!(shares.clone().all(|share| (share / fair - 1.0).abs() < 0.05), "{qdisc}: {:?}", seen.shares);
+        let elastic = &seen.shares[..10];
+        assert!(elastic.iter().all(|share| (share / fair - 1.0).abs() < 0.05), "{qdisc}: {:?}", seen.shares);
+        // CAKE's BLUE, which raises its probability at each drop from a full buffer, sometimes empties the flood's queue.
+        let least = if qdisc == "cake" { 0.9 } else { 0.95 };
+        assert!((least..1.05).contains(&(seen.shares[11] / fair)), "{qdisc}: {:?}", seen.shares);
     }
     let codel = run("codel", rate(10.0), &household(), 30);
     assert!(codel.shares[11] > 0.9, "without queues of their own: {:?}", codel.shares);
@@ -206,7 +209,7 @@ fn a_flow_with_a_low_rate_has_a_short_delay_beside_any_other_flows() {
     // flows. A turn sends at most the quantum and one packet more: 11 x (1514 + 1500) bytes, besides the packet on the
     // link.
     let worst = (11.0 * (1514.0 + 1500.0) + 1500.0) * 8.0 / 10e6 * 1000.0;
-    for qdisc in ["fq_codel:flows=65536", "fq_cobalt:flows=65536", "fq_pie:flows=65536"] {
+    for qdisc in ["fq_codel:flows=65536", "fq_cobalt:flows=65536", "fq_pie:flows=65536", "cake"] {
         let seen = run(qdisc, rate(10.0), &household(), 30);
         assert!(seen.delay_of(10, 1.0) <= worst, "{qdisc}: {} ms, at most {worst}", seen.delay_of(10, 1.0));
     }
@@ -218,7 +221,8 @@ fn a_flow_with_a_low_rate_has_a_short_delay_beside_any_other_flows() {
 fn a_flood_is_dropped_from_its_own_queue_and_other_delays_stay_short() {
     // Each queue has its own AQM. The elastic flows' delays stay at the level of CoDel and PIE, and the call has no
     // losses.
-    for qdisc in ["fq_codel", "fq_cobalt", "fq_pie"].map(|name| format!("{name}:flows=65536,limit=1000p")) {
+    let hashed = ["fq_codel", "fq_cobalt", "fq_pie"].map(|name| format!("{name}:flows=65536,limit=1000p"));
+    for qdisc in hashed.into_iter().chain(["cake:limit=1000p".to_string()]) {
         let seen = run(&qdisc, rate(10.0), &household(), 30);
         assert!((0..10).all(|flow| seen.delay_of(flow, 0.5) < 50.0), "{qdisc}: {} ms", seen.delay_of(0, 0.5));
         let counts = seen.totals.counts();

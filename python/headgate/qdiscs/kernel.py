@@ -18,7 +18,7 @@ NEAREST = {
     "faba": "sfb",
     "feng_red": "ared",
     "fq": "sfq",
-    "fq_cobalt": "fq_codel",
+    "fq_cobalt": "cake",
     "fred": "red",
     "pi": "pie",
     "prio": "droptail",

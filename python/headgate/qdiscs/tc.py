@@ -96,7 +96,7 @@ class TcQdisc(NamedTuple):
     """A discipline of Linux: its options in tc's order, notes, and further options from `also`.
 
     An option has one of its parameter's names. `a>b` is parameter a as option b. `on/off` are two words, the first of
-    which names the parameter. `write` holds the options and kinds of parameters with a format of their own.
+    which names the parameter. `=a` is the word that parameter a has as its value. `write` holds the options and kinds of parameters with a format of their own.
     """
 
     kind: str
@@ -110,6 +110,10 @@ class TcQdisc(NamedTuple):
     def words(self, spec: QdiscSpec, link: TcLink) -> Iterator[tuple[str, str]]:
         """Each parameter with an option of tc, and its text; empty for a value that tc derives."""
         for option in self.options.split():
+            if option.startswith("="):
+                each = parameter(spec.discipline, option[1:])
+                yield each.name, spec.value(each.name)
+                continue
             name, _, word = option.partition(">")
             on, flag, off = (word or name).partition("/")
             each = parameter(spec.discipline, name.partition("/")[0])
@@ -165,6 +169,11 @@ _FACTORS = {"alpha": _sixteenths, "beta": _sixteenths}
 
 KINDS: dict[str, TcQdisc] = {
     "ared": TcQdisc("red", _RED, ("Linux adapts each 500 ms, between 1 % and 50 %",), _ared, _RED_COVERED, IN_BYTES),
+    "cake": TcQdisc(
+        "cake",
+        "bandwidth rtt =diffserv =isolation =ack_filter =framing overhead mpu limit>memlimit",
+        write=IN_BYTES,
+    ),
     "choke": TcQdisc("choke", _RED, (), lambda spec, link: _red(spec, link, octets=False), _RED_COVERED),
     "codel": TcQdisc("codel", f"limit {_CODEL}"),
     "droptail": TcQdisc("pfifo", "limit"),

@@ -10,11 +10,12 @@ from typing import NamedTuple
 
 from headgate import _core
 from headgate.errors import UsageError, did_you_mean
+from headgate.qdiscs import tc_cake
 from headgate.qdiscs.spec import QdiscSpec, parameter
 from headgate.qdiscs.tc import KINDS, TcQdisc
 from headgate.qdiscs.tc_red import weight_of
 from headgate.qdiscs.tc_units import bits_per_second, milliseconds, octets
-from headgate.qdiscs.values import EXACT, kind_of
+from headgate.qdiscs.values import EXACT, choices, kind_of
 from headgate.units import TIMES
 
 #: Qdiscs that hold no packets of their own, or are not queues of one discipline.
@@ -163,7 +164,7 @@ class _Reader:
         self.notes: list[str] = []
         #: Values of RED from which its weight follows.
         self.red: dict[str, float] = {}
-        self.flags, self.options = _options(kind)
+        self.flags, self.options = _options(kind, discipline)
 
     def read(self) -> tuple[QdiscSpec, tuple[str, ...]]:
         """The discipline, and its notes."""
@@ -201,7 +202,7 @@ class _Reader:
 
     def _value(self, word: str) -> None:
         each = parameter(self.discipline, self.options[word])
-        octet_kinds = self.kind.kind in ("red", "tbf")
+        octet_kinds = self.kind.kind in ("red", "tbf", "cake")
         kind = "bytes" if kind_of(each).startswith("packets") and octet_kinds else kind_of(each)
         read = _BACK.get((self.kind.kind, word)) or _READS[kind]
         self.settings[each.name] = self.words.value(word, read)
@@ -218,11 +219,15 @@ class _Reader:
             self.settings["wq"] = f"{Decimal(weight):f}"
 
 
-def _options(kind: TcQdisc) -> tuple[dict[str, tuple[str, str]], dict[str, str]]:
+def _options(kind: TcQdisc, discipline: _core.Discipline) -> tuple[dict[str, tuple[str, str]], dict[str, str]]:
     """Flags of a qdisc, each with parameter and value, and options, each with its parameter."""
     flags: dict[str, tuple[str, str]] = {}
     options: dict[str, str] = {}
     for option in kind.options.split():
+        if option.startswith("="):
+            words = choices(parameter(discipline, option[1:]))
+            flags |= {word: (option[1:], word) for word in words}
+            continue
         name, _, word = option.partition(">")
         on, flag, off = (word or name).partition("/")
         name = name.partition("/")[0]
@@ -291,6 +296,7 @@ _BACK: Mapping[tuple[str, str], Callable[[str], str]] = {
     **{(kind, option): _sixteenths for kind in ("pie", "fq_pie") for option in ("alpha", "beta")},
     ("fq_pie", "ecn_prob"): _percent,
     ("dualpi2", "classic_protection"): _percent,
+    ("cake", "bandwidth"): lambda word: "auto" if word == "unlimited" else _READS["rate"](word),
     ("sfb", "rehash"): _whole_ms,
     ("sfb", "db"): _whole_ms,
     ("sfb", "target"): _below,
@@ -342,6 +348,14 @@ def _latency(reader: _Reader, word: str) -> None:
     reader.settings["limit"] = f"{size:.0f}B"
 
 
+def _round_trip(reader: _Reader, word: str) -> None:
+    reader.settings["rtt"] = tc_cake.ROUND_TRIPS[word]
+
+
+def _link(reader: _Reader, word: str) -> None:
+    reader.settings |= tc_cake.LINKS[word]
+
+
 _RED_WORDS = {
     "burst": _red_number,
     "avpkt": _red_number,
@@ -356,6 +370,13 @@ _RED_WORDS = {
 _SPECIAL: Mapping[str, Mapping[str, Callable[[_Reader, str], None]]] = {
     "red": _RED_WORDS,
     "choke": _RED_WORDS,
+    "cake": {
+        **dict.fromkeys(tc_cake.DEFAULTS, _flag),
+        **dict.fromkeys(tc_cake.MISSING, _noted),
+        **dict.fromkeys(tc_cake.ROUND_TRIPS, _round_trip),
+        **dict.fromkeys(tc_cake.LINKS, _link),
+        "fwmark": _ignored,
+    },
     "sfb": {"penalty": _penalty, "penalty_rate": _penalty, "penalty_burst": _penalty, "burst": _penalty},
     "tbf": {"latency": _latency, "lat": _latency},
     "dualpi2": {

@@ -7,6 +7,7 @@ mod ared;
 mod avq;
 mod blue;
 mod breathe;
+mod cake;
 mod choke;
 mod cobalt;
 mod codel;
@@ -55,6 +56,9 @@ disciplines! {
     breathe: Breathe, BreatheConfig, "BREATHe", Shares 0, Paper [protects per_flow ecn],
         "RED that refuses packets of heavy hitters, found with a small set of counters.",
         "Chang, Lin, Research Letters in Communications, 2008";
+    cake: Cake, CakeConfig, "CAKE", Today 9, Modern [protects per_flow ecn schedules],
+        "Shape, then serve hosts and their flows in turn: tins by codepoint, COBALT in each queue.",
+        "Hoeiland-Joergensen, Taht, Morton, IEEE LANMAN 2018; Linux, sch_cake, 5.5";
     choke: Choke, ChokeConfig, "CHOKe", Red 2, Comparison [protects ecn],
         "Compare each arrival with a random queued packet; if both belong to one flow, drop both.", "Pan, Prabhakar, Psounis, IEEE INFOCOM 2000";
     cobalt: Cobalt, CobaltConfig, "COBALT", Today 4, Modern [ecn],

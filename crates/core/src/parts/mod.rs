@@ -43,6 +43,7 @@ mod token_bucket;
 mod token_fifo;
 mod token_pool;
 mod token_tree;
+pub(crate) mod ways;
 mod weights;
 
 pub use average::Average;

@@ -185,6 +185,30 @@ impl<T> SubQueues<T> {
         Some(packet)
     }
 
+    /// Removes the packet at `place` of `queue`, counted from the oldest at 0. Takes time linear in `place`.
+    #[inline(never)]
+    pub fn take_at(&mut self, queue: usize, place: usize) -> Option<Packet<T>> {
+        let mut slot = self.queues[queue].first;
+        for _ in 0..place {
+            slot = self.nodes.get(slot as usize)?.after;
+        }
+        let PacketNode { before, after, .. } = *self.nodes.get(slot as usize)?;
+        if slot == self.queues[queue].first {
+            return self.pop(queue);
+        }
+        if slot == self.queues[queue].last {
+            return self.take(queue, End::Tail);
+        }
+        (self.nodes[before as usize].after, self.nodes[after as usize].before) = (after, before);
+        let node = &mut self.nodes[slot as usize];
+        let packet = node.packet.take()?;
+        (node.after, self.free) = (self.free, slot);
+        let queued = &mut self.queues[queue];
+        queued.uncount(&mut self.held, packet.bytes);
+        self.longest.update(queue, &mut queued.rank, queued.held);
+        Some(packet)
+    }
+
     /// Moves every packet to the queue given by `to`. Queues are visited in order and each from its head, so packets
     /// that go from one queue to the same queue keep their order. Takes time linear in packets and queues.
     pub fn rearrange(&mut self, mut to: impl FnMut(&Packet<T>) -> usize) {

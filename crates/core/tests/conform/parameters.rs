@@ -88,7 +88,7 @@ fn values_of_a_wrong_kind_or_out_of_range_are_refused_with_the_parameters_name()
     for (entry, field) in parameters() {
         let beyond = out_of_range(&field);
         outside += beyond.len();
-        for value in beyond.iter().map(String::as_str).chain(["", "banana", "-1", "inf", "NaN"]) {
+        for value in beyond.iter().map(String::as_str).chain(["", "banana", "-1000", "inf", "NaN"]) {
             match entry.resolve(&[(field.name, value)]) {
                 Err(BuildError::BadValue { name, value: told, expected }) => {
                     assert_eq!((name, told.as_str()), (field.name, value));
@@ -119,10 +119,11 @@ fn out_of_range(field: &ParameterInfo) -> Vec<String> {
 
 /// A bound times `factor`, with its unit; `None` if the product equals the bound.
 fn times(bound: &str, factor: f64) -> Option<String> {
-    let split = bound.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(bound.len());
+    let split = bound.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '-').unwrap_or(bound.len());
     let (digits, unit) = bound.split_at(split);
     let number: f64 = digits.parse().unwrap_or_else(|_| panic!("a bound without a number: {bound}"));
-    (number > 0.0 || factor == 1.0).then(|| format!("{}{unit}", number * factor))
+    let factor = if number < 0.0 { 1.0 / factor } else { factor };
+    (number != 0.0 || factor == 1.0).then(|| format!("{}{unit}", number * factor))
 }
 
 #[test]

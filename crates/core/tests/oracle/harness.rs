@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use aqm::{Cx, Discipline, Ecn, FlowId, Packet, Rng, Sink, Span, Time, Why};
+use aqm::{AckHeader, Cx, Discipline, Ecn, FlowId, Headers, HostId, Packet, Rng, Sink, Span, Time, Why};
 
 /// A decision. The number is the packet's index among the arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,6 +93,17 @@ impl TrafficMix {
     }
 }
 
+/// The headers of a packet: four sources, seven destinations and three codepoints. Small packets acknowledge.
+pub fn headers(flow: FlowId, bytes: u32, number: usize) -> Headers {
+    let ack = AckHeader { connection: flow.0, number: number as u32, pure: true, ..AckHeader::default() };
+    Headers {
+        source: HostId(flow.0 % 4),
+        destination: HostId(flow.0 % 7),
+        dscp: [0, 8, 46, 0, 0][(flow.0 % 5) as usize],
+        ack: (bytes < 100).then_some(ack),
+    }
+}
+
 /// Collects the decisions of the discipline under test.
 #[derive(Default)]
 struct Decided(Vec<Decision>);
@@ -103,6 +114,9 @@ impl Sink<usize> for Decided {
     }
     fn marked(&mut self, packet: &Packet<usize>, why: Why, _: Time) {
         self.0.push(Decision::Marked(packet.handle, why));
+    }
+    fn headers(&self, packet: &Packet<usize>) -> Headers {
+        headers(packet.flow, packet.bytes, packet.handle)
     }
 }
 

@@ -6,6 +6,7 @@ mod ared;
 mod avq;
 mod blue;
 mod breathe;
+mod cake;
 mod choke;
 mod cobalt;
 mod codel;
