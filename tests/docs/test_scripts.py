@@ -150,6 +150,30 @@ def test_efficiency_measures_a_runs_processor_time_and_the_time_in_which_threads
     )
 
 
+def test_the_cost_of_a_point_is_the_difference_of_two_sweeps(
+    script: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    point_cost = script("point_cost")
+    clock = {"cpu": 0.0, "wall": 0.0}
+
+    def sweep(*_: object, seeds: int, threads: int, **__: object) -> SimpleNamespace:
+        # 3 s for the sweep and 2 ms for each of 10 points a seed, half of it in the simulator.
+        clock["cpu"] += 3 + 0.02 * seeds
+        clock["wall"] += (3 + 0.02 * seeds) / threads
+        return SimpleNamespace(cost=SimpleNamespace(runs=10 * seeds, cpu_s=0.01 * seeds))
+
+    monkeypatch.setattr(headgate, "sweep", sweep)
+    monkeypatch.setattr("time.process_time", lambda: clock["cpu"])
+    monkeypatch.setattr("time.perf_counter", lambda: clock["wall"])
+    monkeypatch.setattr(sys, "argv", ["point_cost.py", "1000"])
+    point_cost["main"]()
+    costs = "2.00 ms of processor time, 1.00 ms of it in the simulator: 1.00 ms beside it"
+    assert capsys.readouterr().out.splitlines() == [
+        f"1 threads: a point takes 2.00 ms, {costs}",
+        f"2 threads: a point takes 1.00 ms, {costs}",
+    ]
+
+
 def experiment(name: str, verdict: str = "holds", finding: str = "") -> dict[str, Any]:
     """The document of an experiment with one claim and one published number."""
     claim = {

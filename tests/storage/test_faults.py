@@ -21,7 +21,7 @@ from headgate.errors import HeadgateError
 from headgate.execution import batch
 from headgate.execution.runner import FinishedRun, execute_run
 from headgate.files import durable, sealed, store, tables, writing
-from headgate.sweeps import work
+from headgate.sweeps import bundle, work
 from headgate.verify import verify
 from tests.storage.faulty import KINDS, Died, FaultyDisk
 
@@ -67,6 +67,12 @@ def run(folder: Path) -> None:
 def sweep(folder: Path) -> None:
     scenario = headgate.Scenario.parse(TINY.replace(CAPTURE, ""), seeds=1)
     headgate.sweep(scenario, grid={"link.rate": ["1Mbit/s", "2Mbit/s"]}, out=folder, threads=1)
+
+
+def bundled_sweep(folder: Path) -> None:
+    scenario = headgate.Scenario.parse(TINY.replace(CAPTURE, ""), seeds=2)
+    swept = headgate.sweep(scenario, grid={"link.rate": ["1Mbit/s", "2Mbit/s"]}, out=folder, threads=1)
+    assert len({*swept.points["file"].to_pylist()}) == 2
 
 
 def document(folder: Path) -> None:
@@ -116,21 +122,31 @@ def replay_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def replay_runs_of_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each run of a sweep is simulated once; its files are those of the first time."""
-    ran: dict[str, Any] = {}
+    """Runs of a sweep are simulated once; their files are those of the first time."""
+    ran: dict[tuple[str, ...], Any] = {}
     first_run = work.run
 
-    def replayed(task: Any, progress: Any) -> Any:
-        if task.hash not in ran:
-            ran[task.hash] = first_run(task, progress)
-        return ran[task.hash]
+    def replayed(runs: Any, kept: Any, progress: Any) -> Any:
+        ready = list(runs)
+        names = tuple(each.hash for each in ready)
+        if names not in ran:
+            ran[names] = first_run(ready, kept, progress)
+        return ran[names]
 
     monkeypatch.setattr(work, "run", replayed)
+
+
+def replay_bundles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The runs of a sweep are in bundles of two."""
+    monkeypatch.setattr(bundle, "MOST_RUNS", 2)
+    monkeypatch.setattr(bundle, "LEAST_BUNDLES", 1)
+    replay_runs_of_sweeps(monkeypatch)
 
 
 COMMANDS = {
     "run": Command(run, verified, replay_runs),
     "sweep": Command(sweep, verified, replay_runs_of_sweeps),
+    "bundles": Command(bundled_sweep, verified, replay_bundles),
     "document": Command(document, sealed_documents),
 }
 

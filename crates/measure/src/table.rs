@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use aqm::parts::Histogram;
-use aqm::{Span, Time, Why};
+use aqm::{Span, Time, Why, registry};
 use headgate_scenario::{Direction, Hop, Scenario};
 
 use crate::reasons::reasons_in;
@@ -71,6 +71,12 @@ impl Names {
     /// Names of links alone, for tables without groups.
     pub fn of_links(links: Vec<(String, &'static str)>) -> Names {
         Names { groups: Vec::new(), links, reasons: None }
+    }
+
+    /// The same names, for tables with a column for every reason of the registry.
+    #[must_use]
+    pub fn with_every_reason(self) -> Names {
+        Names { reasons: Some(registry::reasons()), ..self }
     }
 
     /// Whether the scenario's tables have this column.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::builder::StringDictionaryBuilder;
 use arrow_array::types::Int32Type;
-use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, RecordBatch, UInt32Array, UInt64Array};
+use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, RecordBatch, StringArray, UInt32Array, UInt64Array};
 use arrow_schema::{ArrowError, Field, Schema};
 use headgate_measure::{Cells, Column, Names, Row};
 
@@ -16,12 +16,22 @@ pub struct Columns {
 }
 
 impl Columns {
+    /// An empty table for `rows` rows.
+    pub fn new(rows: usize) -> Columns {
+        Columns { rows, fields: Vec::new(), arrays: Vec::new() }
+    }
+
     /// A table of one run's rows. Discipline and seed are the first columns.
     pub fn of_run(rows: usize, qdisc: &str, seed: u64) -> Columns {
-        let mut columns = Columns { rows, fields: Vec::new(), arrays: Vec::new() };
+        let mut columns = Columns::new(rows);
         columns.text("qdisc", (0..rows).map(|_| qdisc));
         columns.u64("seed", (0..rows).map(|_| seed));
         columns
+    }
+
+    /// Adds a column of strings, each stored by itself.
+    pub fn plain_text<'a>(&mut self, name: &str, values: impl Iterator<Item = &'a str>) {
+        self.add(name, Arc::new(values.map(Some).collect::<StringArray>()), false);
     }
 
     /// Adds a column of strings, each distinct string stored once.
@@ -39,14 +49,15 @@ impl Columns {
         self.add(name, Arc::new(values.collect::<Float64Array>()), true);
     }
 
-    /// Adds the columns of this row type.
-    pub fn of<'a, R: Row>(&mut self, names: &'a Names, rows: impl Iterator<Item = &'a R> + Clone) {
+    /// Adds the columns of this row type that `names` has. Each row comes with the names of its run.
+    pub fn of<'a, R: Row>(&mut self, names: &Names, rows: impl Iterator<Item = (&'a Names, &'a R)> + Clone) {
         let columns = R::columns().into_iter().filter(|column| names.has_column(column));
         for Column { about, cells, .. } in columns {
-            let rows = rows.clone();
+            let named = rows.clone();
+            let rows = rows.clone().map(|(_, row)| row);
             let array: ArrayRef = match cells {
                 Cells::Words(read) => words(rows.map(read)),
-                Cells::Names(read) => words(rows.map(|row| read(row, names))),
+                Cells::Names(read) => words(named.map(|(names, row)| read(row, names))),
                 Cells::Bools(read) => Arc::new(rows.map(read).collect::<BooleanArray>()),
                 Cells::U32s(read) => Arc::new(rows.map(read).collect::<UInt32Array>()),
                 Cells::U64s(read) => Arc::new(rows.map(read).collect::<UInt64Array>()),

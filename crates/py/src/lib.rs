@@ -36,7 +36,7 @@ mod _core {
     #[pymodule_export]
     use crate::live_run::{check_kernel, check_kernel_qdisc, check_live, run_live};
     #[pymodule_export]
-    use crate::outcome::{Outcome, metrics_over_time, tables};
+    use crate::outcome::{Outcome, metrics_over_time, table_of_runs, tables};
     #[pymodule_export]
     use crate::port::Port;
     #[pymodule_export]

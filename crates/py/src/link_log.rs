@@ -18,7 +18,7 @@ pub fn intervals(rows: &[IntervalRow], qdiscs: &[String; 2], seed: u64) -> PyRes
     let [forward, reverse] = Direction::BOTH.map(|direction| {
         let direction_rows = rows.iter().filter(|row| row.link == Some(direction as u16));
         let mut columns = Columns::of_run(direction_rows.clone().count(), &qdiscs[direction as usize], seed);
-        columns.of(&names, direction_rows);
+        columns.of(&names, direction_rows.map(|row| (&names, row)));
         to_python(columns.finish())
     });
     Ok([forward?, reverse?])

@@ -1,5 +1,7 @@
 //! The outcome of a run as Arrow tables.
 
+use std::borrow::Cow;
+
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 use headgate_measure::{ColumnInfo, EventBatch, Names, OverTimeMetric, Row, Table, TraceRow};
@@ -30,7 +32,7 @@ impl RunId {
     /// A table of these rows.
     fn table<R: Row>(&self, rows: &[R]) -> Columns {
         let mut columns = Columns::of_run(rows.len(), &self.qdisc, self.seed);
-        columns.of(&self.names, rows.iter());
+        columns.of(&self.names, rows.iter().map(|row| (&self.names, row)));
         columns
     }
 
@@ -125,6 +127,46 @@ impl Outcome {
     fn packets(&self) -> u64 {
         self.rows.packets
     }
+}
+
+/// A run of a table of several runs: the text in its column `point`, and the outcome.
+type PointRow = (String, Py<Outcome>);
+
+/// The table called `name` of several runs in their order, and the number of rows of each.
+///
+/// The first column, `point`, has the run's text. There is a column for every reason of the registry, so that tables of
+/// different disciplines have the same columns. Releases the interpreter.
+#[pyfunction]
+pub fn table_of_runs(py: Python<'_>, name: &str, runs: Vec<PointRow>) -> PyResult<(PyRecordBatch, Vec<usize>)> {
+    let runs: Vec<(&str, &Outcome)> = runs.iter().map(|(point, outcome)| (&**point, outcome.get())).collect();
+    let (table, counts) = py.detach(|| match name {
+        "flows" => joined(&runs, |rows| Cow::Borrowed(&rows.flows)),
+        "intervals" => joined(&runs, |rows| Cow::Borrowed(&rows.intervals)),
+        "links" => joined(&runs, |rows| Cow::Borrowed(&rows.links)),
+        "delays" => joined(&runs, |rows| Cow::Owned(rows.delays())),
+        "losses" => joined(&runs, |rows| Cow::Owned(rows.losses())),
+        "transfers" => joined(&runs, |rows| Cow::Borrowed(&rows.transfers)),
+        "fairness" => joined(&runs, |rows| Cow::Borrowed(&rows.fairness)),
+        _ => (Err(ArrowError::InvalidArgumentError(format!("there is no table {name}"))), Vec::new()),
+    });
+    Ok((to_python(table)?, counts))
+}
+
+/// The rows of each run that `rows` returns, as one table, and their number by run.
+fn joined<'a, R: Row + Clone>(
+    runs: &[(&'a str, &'a Outcome)],
+    rows: impl Fn(&'a headgate_measure::Outcome) -> Cow<'a, Vec<R>>,
+) -> (Result<RecordBatch, ArrowError>, Vec<usize>) {
+    let rows_by_run: Vec<_> = runs.iter().map(|(_, outcome)| rows(&outcome.rows)).collect();
+    let counts: Vec<usize> = rows_by_run.iter().map(|rows| rows.len()).collect();
+    let cells = || runs.iter().zip(&rows_by_run).flat_map(|(run, rows)| rows.iter().map(move |row| (run, row)));
+    let mut columns = Columns::new(counts.iter().sum());
+    columns.plain_text("point", cells().map(|((point, _), _)| *point));
+    columns.text("qdisc", cells().map(|((_, outcome), _)| &outcome.run.qdisc));
+    columns.u64("seed", cells().map(|((_, outcome), _)| outcome.run.seed));
+    let every_reason = Names::of_links(Vec::new()).with_every_reason();
+    columns.of(&every_reason, cells().map(|((_, outcome), row)| (&outcome.run.names, row)));
+    (columns.finish(), counts)
 }
 
 /// Hands a table to Python.

@@ -301,6 +301,14 @@ pub struct NamedPrototype {
     pub maker: Py<PyAny>,
 }
 
+impl NamedPrototype {
+    /// The same discipline for another scenario.
+    pub fn copied(&self, py: Python<'_>) -> NamedPrototype {
+        let NamedPrototype { name, class, maker } = self;
+        NamedPrototype { name: name.clone(), class: class.clone_ref(py), maker: maker.clone_ref(py) }
+    }
+}
+
 /// The disciplines written in Python that a scenario names, during a run.
 pub struct Prototypes<'a> {
     /// The disciplines.

@@ -77,6 +77,12 @@ impl Scenario {
         Scenario(scenario, named.map(|(name, class, maker)| NamedPrototype { name, class, maker }).collect())
     }
 
+    /// A copy of the scenario with this seed alone.
+    fn of_seed(&self, py: Python<'_>, seed: u64) -> Scenario {
+        let scenario = headgate_scenario::Scenario { seeds: vec![seed], ..self.0.clone() };
+        Scenario(scenario, self.1.iter().map(|prototyped| prototyped.copied(py)).collect())
+    }
+
     /// Name and class of each discipline written in Python.
     #[getter]
     fn prototypes(&self, py: Python<'_>) -> Vec<(String, Py<PyAny>)> {

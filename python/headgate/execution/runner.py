@@ -110,8 +110,11 @@ def execute_runs(
     *,
     threads: int | None = None,
     watcher: Watcher | None = None,
+    size: Callable[[Item], int] = lambda _: 1,
 ) -> None:
     """Calls `job` for every run, on `threads` threads (all processors if None).
+
+    If an item is several runs, `size` tells their number, for `watcher`.
 
     Raises `Failures` after all other runs if some failed, `OSError` at once if a result cannot be written, and
     `KeyboardInterrupt` after the current runs have stopped.
@@ -121,7 +124,7 @@ def execute_runs(
     with ThreadPoolExecutor(max_workers=threads or processors()) as pool:
         futures = {pool.submit(job, run, progress): run for run in runs}
         try:
-            _watch(futures, progress, watcher)
+            _watch(futures, progress, watcher, size)
         except BaseException:
             progress.stop()
             pool.shutdown(cancel_futures=True)
@@ -138,12 +141,16 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _watch(futures: dict[Future[None], Item], progress: _core.Progress, watcher: Watcher) -> None:
+def _watch(
+    futures: dict[Future[None], Item], progress: _core.Progress, watcher: Watcher, size: Callable[[Item], int]
+) -> None:
     """Waits for all futures; an error in writing ends it at once."""
     pending = set(futures)
+    finished = 0
     while pending:
         done, pending = wait(pending, timeout=TICK, return_when=FIRST_COMPLETED)
-        watcher.tick(len(futures) - len(pending), progress.seconds)
+        finished += sum(size(futures[future]) for future in done)
+        watcher.tick(finished, progress.seconds)
         for future in done:
             if isinstance(error := future.exception(), OSError):
                 raise error

@@ -16,14 +16,15 @@ from headgate.files.disk import DISK
 KEY = "sha256"
 
 
-def json_text(value: Any) -> str:
-    """A JSON document as text."""
-    return json.dumps(value, indent=1, allow_nan=False) + "\n"
+def json_text(value: Any, *, indent: int | None = 1) -> str:
+    """A JSON document as text. Without `indent` it is one line, which is written and read several times as quickly."""
+    return json.dumps(value, indent=indent, allow_nan=False) + "\n"
 
 
-def sealed_text(document: dict[str, Any]) -> str:
+def sealed_text(document: dict[str, Any], *, indent: int | None = 1) -> str:
     """A document as text, with its seal."""
-    return json_text({**document, KEY: hashlib.sha256(json_text(document).encode()).hexdigest()})
+    seal = hashlib.sha256(json_text(document, indent=indent).encode()).hexdigest()
+    return json_text({**document, KEY: seal}, indent=indent)
 
 
 def parse(data: bytes, place: object) -> dict[str, Any]:
@@ -32,8 +33,10 @@ def parse(data: bytes, place: object) -> dict[str, Any]:
         document: dict[str, Any] = json.loads(data.decode())
     except ValueError as error:
         raise ResultError(f"{place} is damaged: {error}") from None
-    if isinstance(document, dict) and document.pop(KEY, None) is not None and sealed_text(document).encode() != data:
-        raise ResultError(f"{place} is damaged: its content does not match the SHA-256 in it")
+    if isinstance(document, dict) and document.pop(KEY, None) is not None:
+        indent = 1 if data.startswith(b"{\n") else None
+        if sealed_text(document, indent=indent).encode() != data:
+            raise ResultError(f"{place} is damaged: its content does not match the SHA-256 in it")
     return document
 
 

@@ -162,6 +162,12 @@ class Scenario:
         changed = Scenario.parse(self.to_toml(), files=self._read_input, **changes)
         return changed._in(self._world)
 
+    def of_seed(self, seed: int) -> Scenario:
+        """The scenario with one of its seeds alone."""
+        if seed not in self.seeds:
+            raise UsageError(f"{self.name} has no seed {seed}")
+        return Scenario(self._core.of_seed(seed), world=self._world)
+
     def replace(self, **changed: Any) -> Scenario:
         """The scenario with other keywords of `Network`, such as `flows`, `links`, `qdiscs` or `duration`."""
         import tomllib

@@ -61,8 +61,8 @@ def sweep(
     tls = ClusterTls(*filter(None, files)) if all(files) else None
     with api.executor(threads, cluster, tls) as executor:
         dataset = api.prepared(planned, out, force=force)
-        left = dataset.missing
-        typer.echo(show.plan(dataset, len(left), running.estimate(planned, left, executor.count), executor.where))
+        seconds = running.estimate(planned, dataset.missing_bundles, executor.count)
+        typer.echo(show.plan(dataset, len(dataset.missing), seconds, executor.where))
         if dry_run:
             return
         swept = running.run(dataset, executor, Bar())

@@ -19,18 +19,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headgate import _core
 from headgate.errors import ClusterError, UsageError
-from headgate.execution.runner import Failures, Watcher
+from headgate.execution.runner import Watcher
 from headgate.sweeps import work
+from headgate.sweeps.bundle import Bundle, failures_by_run
 from headgate.sweeps.dataset import Dataset
-from headgate.sweeps.plan import SweepPlan, SweepRun
-from headgate.sweeps.work import BuildIdentity, RunFiles, RunTask
+from headgate.sweeps.plan import SweepPlan
+from headgate.sweeps.work import BuildIdentity, ReadRun, RunFiles, RunTask
 
 if TYPE_CHECKING:
     from distributed import Client, Future, Security
 
 #: Seconds to wait for the scheduler's answer.
 TIMEOUT_S = 5.0
-#: Runs submitted ahead for each thread, so that no thread waits for its next run.
+#: Bundles submitted ahead for each thread, so that no thread waits for its next one.
 AHEAD = 3
 #: Seconds between counts of the workers, which may join and leave.
 RECOUNT_S = 1.0
@@ -68,11 +69,11 @@ class Cluster:
         workers = len(self._client.nthreads())
         return f"on {workers} worker{'' if workers == 1 else 's'} of {self._address}, {self.count} threads"
 
-    def run(self, runs: Sequence[SweepRun], dataset: Dataset, watcher: Watcher) -> float:
+    def run(self, bundles: Sequence[Bundle], dataset: Dataset, watcher: Watcher) -> float:
         """See `ThreadExecutor`; `ClusterError` if the cluster is lost, or a worker has another build."""
         lost: tuple[type[BaseException], ...] = (*_lost_errors(), OSError)
         try:
-            return self._run(runs, dataset, watcher)
+            return self._run(bundles, dataset, watcher)
         except WorkerMismatchError as error:
             raise ClusterError(str(error)) from None
         except lost as error:
@@ -81,49 +82,51 @@ class Cluster:
         finally:
             watcher.end()
 
-    def _run(self, runs: Sequence[SweepRun], dataset: Dataset, watcher: Watcher) -> float:
-        """Submits runs, a few ahead of the workers, and writes each finished one to the dataset."""
+    def _run(self, bundles: Sequence[Bundle], dataset: Dataset, watcher: Watcher) -> float:
+        """Submits bundles, a few ahead of the workers, and writes each finished one to the dataset."""
         from distributed import as_completed
 
-        submitted: dict[Future, SweepRun] = {}
-        batches = self._submitted(iter(runs), submitted, dataset.plan)
+        submitted: dict[Future, Bundle] = {}
+        ready = self._submitted(iter(bundles), submitted, dataset.plan)
         finished, seconds, cpu_s = 0, 0.0, 0.0
-        errors: dict[SweepRun, BaseException] = {}
-        completed = as_completed(next(batches), loop=self._client.loop)
+        errors: dict[Bundle, BaseException] = {}
+        completed = as_completed(next(ready), loop=self._client.loop)
         try:
             for future in completed:
-                run = submitted.pop(future)
+                bundle = submitted.pop(future)
                 error: BaseException | None = future.exception()
                 if error is None:
                     done: RunFiles = future.result()
-                    dataset.keep(run, done)
-                    cpu_s += done.timing.cpu_s
+                    dataset.keep(done)
+                    cpu_s += done.cpu_s
+                    error = bundle.failures(done.errors)
                 elif isinstance(error, (WorkerMismatchError, *_lost_errors())):
                     raise error
-                else:
-                    errors[run] = error
-                finished, seconds = finished + 1, seconds + dataset.plan.duration_s(run)
+                if error is not None:
+                    errors[bundle] = error
+                finished, seconds = finished + len(bundle.runs), seconds + bundle.duration_s
                 watcher.tick(finished, seconds)
-                completed.update(next(batches))
+                completed.update(next(ready))
         finally:
             self._client.cancel(list(submitted), force=True)
         if errors:
-            raise Failures(errors)
+            raise failures_by_run(errors)
         return cpu_s
 
     def _submitted(
-        self, runs: Iterator[SweepRun], submitted: dict[Future, SweepRun], plan: SweepPlan
+        self, bundles: Iterator[Bundle], submitted: dict[Future, Bundle], plan: SweepPlan
     ) -> Iterator[list[Future]]:
-        """Submits enough runs to keep every thread busy, each time it is advanced."""
+        """Submits enough bundles to keep every thread busy, each time it is advanced."""
         ours = work.identity()
         threads, counted = 0, -math.inf
         while True:
             if time.monotonic() - counted > RECOUNT_S:
                 threads, counted = self.count, time.monotonic()
             new = {}
-            for run in islice(runs, max(0, max(1, AHEAD * threads) - len(submitted))):
-                key = f"headgate-{run.hash}"
-                new[self._client.submit(job, plan.work(run), ours, key=key, pure=True)] = run
+            for bundle in islice(bundles, max(0, max(1, AHEAD * threads) - len(submitted))):
+                tasks = [run.task for run in plan.read_runs(bundle.runs)]
+                key = f"headgate-{bundle.name}"
+                new[self._client.submit(job, tasks, plan.tables, ours, key=key, pure=True)] = bundle
             submitted |= new
             yield list(new)
 
@@ -196,11 +199,11 @@ def _check_scheduler(address: str, security: Security) -> None:
         raise ClusterError(f"a Dask {kind.lower()} answers at {address}: give the address of its scheduler")
 
 
-def job(ready: RunTask, ours: BuildIdentity) -> RunFiles:
-    """Executes a run on a worker."""
+def job(tasks: Sequence[RunTask], kept: Sequence[str], ours: BuildIdentity) -> RunFiles:
+    """Executes runs on a worker."""
     if (why := _mismatch(work.identity(), ours)) is not None:
         raise WorkerMismatchError(why)
-    return work.run(ready, _core.Progress())
+    return work.run(map(ReadRun.of, tasks), kept, _core.Progress())
 
 
 def _check_workers(client: Client, address: str) -> None:

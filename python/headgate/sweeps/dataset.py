@@ -1,16 +1,16 @@
-"""A sweep's dataset: a folder for each table with a Parquet file for each finished run, and a table of the runs.
+"""A sweep's dataset: a folder for each table with Parquet files of finished runs, and a table of the runs.
 
     sweep.json            the scenario, the swept keys, the version of Headgate, and the SHA-256 of points.parquet
-    points.parquet        one row for each run: its hash, the swept keys, discipline, seed, measures
-    TABLE/HASH.parquet    the rows of one run
-    receipts/HASH.json    written last: the run's scenario, its measures, the SHA-256 of its files
+    points.parquet        one row for each run: its hash, the swept keys, discipline, seed, measures, name of its files
+    TABLE/NAME.parquet    the rows of one run, or of the short runs of a bundle
+    receipts/NAME.json    written last: the scenarios and measures of these runs, the SHA-256 of their files
 
-The hash of its scenario identifies a run. A run is finished if its receipt exists and every file has the hash in the
+The hash of its scenario identifies a run. A run is finished if it is in a receipt and every file has the hash in the
 receipt. Other runs are executed again. Nothing in the dataset depends on when or where a run was executed.
 """
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,20 +19,24 @@ import pyarrow as pa
 from headgate import _core
 from headgate.errors import ResultError, warn_renamed
 from headgate.files import renamed, sealed, store, tables
+from headgate.sweeps import bundle as bundles
+from headgate.sweeps import leftovers, receipt
+from headgate.sweeps.bundle import Bundle
 from headgate.sweeps.folder import Folder
+from headgate.sweeps.measures import RUN_MEASURES
 from headgate.sweeps.plan import SweepPlan, SweepRun
 from headgate.sweeps.quantity import column
-from headgate.sweeps.work import RUN_MEASURES, SCHEMA, RunFiles
+from headgate.sweeps.receipt import BUNDLE, RECEIPTS, SCHEMA, Measures, Receipt
+from headgate.sweeps.work import RunFiles
 
 MANIFEST = "sweep.json"
 POINTS = "points.parquet"
-RECEIPTS = "receipts"
 
 #: The key of the manifest with the SHA-256 of points.parquet.
 POINTS_HASH = "points_sha256"
 
-#: Number of runs that are read together to check them.
-_RUNS_PER_READ = 64
+#: Number of receipts that are read together to check them.
+_RECEIPTS_PER_READ = 64
 
 
 class Dataset:
@@ -43,15 +47,22 @@ class Dataset:
         self.plan = plan
         self.damaged: list[SweepRun] = []
         """Finished runs whose files have changed since."""
-        self._measures: dict[str, dict[str, Any]] = {}
+        self._bundles = bundles.divided(plan.runs)
+        self._measures: dict[str, Measures] = {}
+        self._files: dict[str, str] = {}
+        """The name of the files of each finished run."""
 
     def find_finished(self) -> None:
         """Finds the finished runs. Each of their files is read and compared with its hash."""
-        if self._made_by_this_build():
-            listed = set(self.folder.names(RECEIPTS))
-            known = [run for run in self.plan.runs if _receipt(run) in listed]
-            for first in range(0, len(known), _RUNS_PER_READ):
-                self._find_finished_among(known[first : first + _RUNS_PER_READ])
+        if not self._made_by_this_build():
+            return
+        planned = {run.hash for run in self.plan.runs}
+        listed = receipt.names_in(self.folder.names(RECEIPTS))
+        known = sorted(name for name in listed if name in planned or name.startswith(BUNDLE))
+        changed: set[str] = set()
+        for first in range(0, len(known), _RECEIPTS_PER_READ):
+            changed |= self._find_finished_in(known[first : first + _RECEIPTS_PER_READ])
+        self.damaged = [run for run in self.missing if run.hash in changed]
 
     def begin(self) -> None:
         """Checks that the dataset can be written, and forgets runs of another build.
@@ -61,19 +72,40 @@ class Dataset:
         if not self._made_by_this_build():
             with _with_reason(store.OTHER_BUILD):
                 self.folder.remove(self.folder.names(RECEIPTS))
+        if missing := self.missing_bundles:
+            self._remove(leftovers.find(self.folder, missing))
         self._write_manifest(self._points_hash())
         self._write(store.BUILD, store.build().encode())
 
-    def keep(self, run: SweepRun, done: RunFiles) -> None:
-        """Writes a finished run."""
-        self.folder.write({_file(name, run): data for name, data in done.files.items()})
-        self.folder.write({_receipt(run): done.receipt})
-        self._measures[run.hash] = sealed.parse(done.receipt, _receipt(run))["figures"]
+    def _remove(self, places: Sequence[str]) -> None:
+        """Removes left-over files for good: after a power failure, none of them may be beside its successor."""
+        if places:
+            self.folder.remove(places)
+            self.folder.commit()
+
+    def keep(self, done: RunFiles) -> None:
+        """Writes finished runs."""
+        if done.files or done.receipt:
+            self.folder.write({receipt.table_place(table, done.name): data for table, data in done.files.items()})
+            self.folder.write({receipt.place_of(done.name): done.receipt})
+            self._add(done.name, done.measures)
+
+    def _add(self, name: str, measures: Mapping[str, Measures]) -> None:
+        """Adds finished runs whose files are called `name`. A run that is in two bundles counts for the first."""
+        for run, each in measures.items():
+            self._files.setdefault(run, name)
+            self._measures.setdefault(run, each)
 
     @property
     def missing(self) -> list[SweepRun]:
         """The runs that are not finished."""
         return [run for run in self.plan.runs if run.hash not in self._measures]
+
+    @property
+    def missing_bundles(self) -> list[Bundle]:
+        """The bundles of the plan with their missing runs."""
+        left = (bundle.without(self._measures) for bundle in self._bundles)
+        return [bundle for bundle in left if bundle.runs]
 
     @property
     def finished(self) -> int:
@@ -110,19 +142,29 @@ class Dataset:
         """Whether the existing runs are from this build of the simulator (as in `Store`)."""
         return self.folder.read([store.BUILD]).get(store.BUILD) == store.build().encode()
 
-    def _find_finished_among(self, runs: Sequence[SweepRun]) -> None:
-        read = self.folder.read([_receipt(run) for run in runs])
-        receipts = {run: _parsed(read.get(_receipt(run), b"")) for run in runs}
-        names = self.plan.tables
+    def _find_finished_in(self, names: Sequence[str]) -> set[str]:
+        """Finds the finished runs in the files with these names. Returns the runs in changed files."""
+        read = self.folder.read([receipt.place_of(name) for name in names])
+        receipts = {name: _parsed(read.get(receipt.place_of(name), b""), name) for name in names}
+        wanted = self.plan.tables
         # Runs of an earlier sweep that kept fewer tables are complete, but lack some of the wanted tables.
-        receipts = {run: each for run, each in receipts.items() if each is None or {*names} <= {*each["tables"]}}
-        files = self.folder.read([_file(name, run) for run, each in receipts.items() if each for name in names])
-        for run, receipt in receipts.items():
-            hashes = {name: hashlib.sha256(files.get(_file(name, run), b"")).hexdigest() for name in names}
-            if receipt and receipt["point"] == run.hash and hashes.items() <= receipt["tables"].items():
-                self._measures[run.hash] = receipt["figures"]
+        receipts = {name: each for name, each in receipts.items() if each is None or {*wanted} <= {*each.tables}}
+        places = [receipt.table_place(table, name) for name, each in receipts.items() if each for table in wanted]
+        files = self.folder.read(places)
+        planned = {run.hash for run in self.plan.runs}
+        changed: set[str] = set()
+        for name, each in receipts.items():
+            contents = {table: files.get(receipt.table_place(table, name), b"") for table in wanted}
+            hashes = {table: hashlib.sha256(data).hexdigest() for table, data in contents.items()}
+            if each and hashes.items() <= each.tables.items():
+                self._add(name, {run: done.figures for run, done in each.runs.items() if run in planned})
             else:
-                self.damaged.append(run)
+                changed |= {*each.runs} if each else {*self._runs_of(name)}
+        return changed
+
+    def _runs_of(self, name: str) -> list[str]:
+        """The runs in the files called `name`, as far as the plan tells."""
+        return next(([run.hash for run in bundle.runs] for bundle in self._bundles if bundle.name == name), [name])
 
     def _run_table(self) -> pa.Table:
         runs = [run for run in self.plan.runs if run.hash in self._measures]
@@ -139,6 +181,7 @@ class Dataset:
         columns["seed"] = pa.array([run.seed for run in runs], pa.uint64())
         figures = {name: [self._measures[run.hash][name] for run in runs] for name in RUN_MEASURES}
         columns |= {name: pa.array(values, pa.float64()) for name, values in figures.items()}
+        columns["file"] = pa.array([self._files[run.hash] for run in runs], pa.string())
         nullable = {*self.plan.spec.keys, *RUN_MEASURES}
         fields = [pa.field(name, each.type, name in nullable, units.get(name)) for name, each in columns.items()]
         return pa.table(list(columns.values()), schema=pa.schema(fields))
@@ -181,20 +224,12 @@ def read_manifest(folder: Folder) -> dict[str, Any]:
     return manifest
 
 
-def _file(table: str, run: SweepRun) -> str:
-    return f"{table}/{run.hash}.parquet"
-
-
-def _receipt(run: SweepRun) -> str:
-    return f"{RECEIPTS}/{run.hash}.json"
-
-
-def _parsed(data: bytes) -> dict[str, Any] | None:
+def _parsed(data: bytes, name: str) -> Receipt | None:
     """The receipt in `data`; None if it is damaged."""
     try:
-        receipt = sealed.parse(data, RECEIPTS)
-        return receipt if receipt["schema"] == SCHEMA and {*receipt["tables"], *receipt["figures"]} else None
-    except (ResultError, KeyError, TypeError):
+        parsed = Receipt.parse(data, receipt.place_of(name))
+        return parsed if parsed.schema == SCHEMA else None
+    except ResultError:
         return None
 
 

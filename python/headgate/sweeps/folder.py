@@ -104,6 +104,7 @@ class _LocalFolder:
         with self._writing():
             for name in names:
                 DISK.remove(self._path / name)
+            self._commits.add(*(self._path / name for name in names))
 
     def commit(self) -> None:
         with self._writing():

@@ -4,7 +4,8 @@ Every run is read and checked before the first one begins.
 """
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -16,22 +17,28 @@ from headgate.scenario import Scenario
 from headgate.scenario.inputs import files_in
 from headgate.sweeps import spec as specs
 from headgate.sweeps.quantity import toml
+from headgate.sweeps.receipt import HASH
 from headgate.sweeps.spec import SweepSpec, SweptValues
-from headgate.sweeps.work import RunTask
+from headgate.sweeps.work import ReadRun
 
 #: Prefix of a key that sets a discipline's parameter, as in `--set`: `qdisc.red.maxp`.
 OF_QDISC = "qdisc"
-#: Number of hexadecimal digits of a hash that name a run: 64 bits suffice for a million runs and are easy to read.
-HASH = 16
+#: Bytes of the packets by which the size of a run is estimated.
+PACKET_BYTES = 1500
 
 
 class SweepRun(NamedTuple):
-    """One run: the swept values that apply to it, its discipline and seed, and its hash."""
+    """One run: the swept values that apply to it, its discipline and seed, its hash, and its simulated seconds.
+
+    `packets` estimates its size: the full packets for which the bottleneck has time.
+    """
 
     settings: SweptValues
     qdisc: str
     seed: int
     hash: str
+    duration_s: float
+    packets: float
 
     def __str__(self) -> str:
         swept = "".join(f", {key} = {toml(value)}" for key, value in self.settings)
@@ -87,33 +94,29 @@ class SweepPlan:
         fixed = self.base.changed(qdiscs=["droptail"], seeds=[1])
         return f"{self.base.name}-sweep-{fixed.config_hash[:8]}"
 
-    def scenario(self, run: SweepRun) -> Scenario:
-        """The scenario of one run."""
-        return self._read(run.settings, run.qdisc, run.seed)
-
-    def work(self, run: SweepRun) -> RunTask:
-        """The input of a run."""
-        scenario = self.scenario(run)
-        return RunTask(run.hash, scenario.to_toml(), scenario.inputs, self.tables)
-
-    def duration_s(self, run: SweepRun) -> float:
-        """The simulated seconds of a run. It reads the run's scenario only if the duration is swept."""
-        swept = "duration" in dict(run.settings)
-        return self.scenario(run).duration_s if swept else self.base.duration_s
+    def read_runs(self, runs: Sequence[SweepRun]) -> Iterator[ReadRun]:
+        """The runs with their scenarios. Runs in turn that differ only in their seeds are read together."""
+        for (settings, qdisc), same in groupby(runs, key=lambda run: (run.settings, run.qdisc)):
+            scenario = self._read(settings, qdisc)
+            for run in same:
+                yield ReadRun(run.hash, scenario.of_seed(run.seed))
 
     def _runs(self) -> list[SweepRun]:
         by_hash: dict[str, SweepRun] = {}
         for settings in self.spec.settings():
             for qdisc in self.base.qdiscs:
                 mine = tuple(setting for setting in settings if _concerns(setting[0], qdisc))
+                scenario = self._read(mine, qdisc)
+                packets = scenario.duration_s * scenario.rate_bps / (8 * PACKET_BYTES)
                 for seed in self.base.seeds:
-                    run = SweepRun(mine, qdisc, seed, self._read(mine, qdisc, seed).config_hash[:HASH])
-                    by_hash.setdefault(run.hash, run)
+                    name = scenario.of_seed(seed).config_hash[:HASH]
+                    by_hash.setdefault(name, SweepRun(mine, qdisc, seed, name, scenario.duration_s, packets))
         return list(by_hash.values())
 
-    def _read(self, settings: SweptValues, qdisc: str, seed: int) -> Scenario:
+    def _read(self, settings: SweptValues, qdisc: str) -> Scenario:
+        """The scenario of the runs with these settings and this discipline."""
         try:
-            return self.source.read(settings, qdiscs=[qdisc], seeds=[seed])
+            return self.source.read(settings, qdiscs=[qdisc], seeds=self.base.seeds)
         except ScenarioError as error:
             raise _with_swept_values(error, self.source, settings) from None
 

@@ -8,14 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from headgate.errors import ResultError, UsageError, did_you_mean, warn_renamed
-from headgate.files import damage, renamed, sealed, tables
+from headgate.files import damage, renamed, tables
 from headgate.scenario import Scenario
 from headgate.sweeps import folder as folders
-from headgate.sweeps.dataset import POINTS, POINTS_HASH, RECEIPTS, read_manifest
+from headgate.sweeps import receipt
+from headgate.sweeps.dataset import POINTS, POINTS_HASH, read_manifest
 from headgate.sweeps.folder import Folder
+from headgate.sweeps.receipt import Receipt
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -64,7 +68,10 @@ class Sweep:
 
     @cached_property
     def points(self) -> pa.Table:
-        """One row per finished run: `point` (its hash), the swept keys, `discipline`, `qdisc`, `seed`, and measures."""
+        """One row per finished run: its hash `point`, the swept keys, `discipline`, `qdisc`, `seed`, measures.
+
+        `file` is the name of the files with its rows.
+        """
         data = self.folder.read([POINTS]).get(POINTS)
         if data is None:
             raise ResultError(f"{self.url} has no {POINTS}: run the sweep again to make it")
@@ -73,43 +80,67 @@ class Sweep:
         return renamed.table("points", tables.parse(data, f"{self.url}/{POINTS}"))
 
     def files(self, name: str) -> list[str]:
-        """The files of a table, one per finished run, in the order of `points`."""
+        """The files of a table, in the order of `points`. A file has the rows of a run, or of several short runs."""
         if name not in self.manifest["tables"]:
             raise UsageError(f"the sweep has no table {name!r}{did_you_mean(name, self.manifest['tables'])}")
-        return [f"{name}/{point}.parquet" for point in self.points["point"].to_pylist()]
+        return [receipt.table_place(name, file) for file in self._files]
+
+    @property
+    def _files(self) -> list[str]:
+        """The names of the files, each once."""
+        return list(dict.fromkeys(self._file_by_point.values()))
+
+    @cached_property
+    def _file_by_point(self) -> dict[str, str]:
+        """The name of each run's files. In datasets of earlier builds every run has files of its own."""
+        column = "file" if "file" in self.points.column_names else "point"
+        return dict(zip(self.points["point"].to_pylist(), self.points[column].to_pylist(), strict=True))
 
     def table(self, name: str) -> pa.Table:
         """A table of all runs, such as `flows`: rows in the order of `points`, with the swept keys in each row."""
         parts = [tables.parse(data, f"{self.url}/{file}") for file, data in self._contents(name)]
         if not parts:
             raise ResultError(f"{self.url} has no runs of {name}: run the sweep again")
-        rows = renamed.table(name, tables.concat(parts))
-        run_indices = np.repeat(np.arange(len(parts)), [part.num_rows for part in parts])
+        rows, run_indices = self._in_order(tables.concat(parts))
+        rows = renamed.table(name, rows)
         keys_by_row = self.points.select([*self.keys, "discipline"]).take(pa.array(run_indices))
         for index, field in enumerate(keys_by_row.schema):
             rows = rows.add_column(index + 1, field, keys_by_row.column(index))
         return rows
 
+    def _in_order(self, rows: pa.Table) -> tuple[pa.Table, npt.NDArray[np.int64]]:
+        """The rows of the runs in `points`, in their order, and the number of each row's run.
+
+        A bundle can have runs of an earlier sweep, or runs between which other files have some.
+        """
+        numbers = np.asarray(pc.fill_null(pc.index_in(rows["point"], value_set=self.points["point"]), -1), np.int64)
+        if numbers.size and (numbers.min() < 0 or (np.diff(numbers) < 0).any()):
+            order = np.argsort(numbers, kind="stable")
+            order = order[numbers[order] >= 0]
+            rows, numbers = tables.concat([rows.take(pa.array(order))]), numbers[order]
+        return rows, numbers
+
     def _contents(self, name: str) -> Iterator[tuple[str, bytes]]:
-        """The files of a table with their contents, each compared with the hash in its run's receipt."""
-        files = self.files(name)
-        for first in range(0, len(files), _FILES_PER_READ):
-            some = files[first : first + _FILES_PER_READ]
+        """The files of a table with their contents, each compared with the hash in its receipt."""
+        files = dict(zip(self.files(name), self._files, strict=True))
+        places = list(files)
+        for first in range(0, len(places), _FILES_PER_READ):
+            some = places[first : first + _FILES_PER_READ]
             contents = self.folder.read(some)
-            if missing := [file for file in some if file not in contents]:
+            if missing := [place for place in some if place not in contents]:
                 raise ResultError(f"{self.url} has no {missing[0]}: run the sweep again")
-            for file in some:
-                expected = self._receipts[file.partition("/")[2].removesuffix(".parquet")]["tables"][name]
-                yield file, damage.verified(contents[file], expected, f"{self.url}/{file}")
+            for place in some:
+                expected = self._receipts[files[place]].tables[name]
+                yield place, damage.verified(contents[place], expected, f"{self.url}/{place}")
 
     @cached_property
-    def _receipts(self) -> dict[str, dict[str, Any]]:
-        """The receipt of each finished run, by the run's hash."""
-        names = {point: f"{RECEIPTS}/{point}.json" for point in self.points["point"].to_pylist()}
-        contents = self.folder.read(list(names.values()))
-        if missing := [name for name in names.values() if name not in contents]:
+    def _receipts(self) -> dict[str, Receipt]:
+        """The receipt of each file."""
+        places = {file: receipt.place_of(file) for file in self._files}
+        contents = self.folder.read(list(places.values()))
+        if missing := [place for place in places.values() if place not in contents]:
             raise ResultError(f"{self.url} has no {missing[0]}: run the sweep again")
-        return {point: sealed.parse(contents[name], f"{self.url}/{name}") for point, name in names.items()}
+        return {file: Receipt.parse(contents[place], f"{self.url}/{place}") for file, place in places.items()}
 
     def check(self, names: Iterable[str] | None = None) -> int:
         """Compares the files of these tables (of all by default) with their hashes. Returns the number of files.
@@ -121,11 +152,12 @@ class Sweep:
 
     def scenario(self, point: str, files: Callable[[str], bytes] | None = None) -> Scenario:
         """The scenario of a run, by its hash, for `headgate.run`. `files` reads the files that the scenario names."""
-        name = f"{RECEIPTS}/{point}.json"
-        receipt = self.folder.read([name]).get(name)
-        if receipt is None:
+        place = receipt.place_of(self._file_by_point.get(point, point))
+        data = self.folder.read([place]).get(place)
+        if data is None:
             raise UsageError(f"the sweep has no point {point!r}")
-        return Scenario.parse(sealed.parse(receipt, f"{self.url}/{name}")["scenario"], file=name, files=files)
+        text = Receipt.parse(data, f"{self.url}/{place}").runs[point].scenario
+        return Scenario.parse(text, file=place, files=files)
 
     def query(self, sql: str) -> pa.Table:
         """The result of an SQL query, with `points` and every table as views; needs DuckDB."""

@@ -7,14 +7,15 @@ from typing import TypeAlias
 
 from headgate import _core
 from headgate.execution.batch import supervised
-from headgate.execution.runner import Watcher, execute_runs, processors
+from headgate.execution.runner import Failures, Watcher, execute_runs, processors
 from headgate.sweeps import work
+from headgate.sweeps.bundle import Bundle, failures_by_run
 from headgate.sweeps.cluster import Cluster
 from headgate.sweeps.dataset import Dataset
-from headgate.sweeps.plan import SweepPlan, SweepRun
+from headgate.sweeps.plan import SweepPlan
 from headgate.sweeps.result import Sweep, SweepCost
 
-#: Number of trial runs of an estimate, and the seconds of each.
+#: Number of trial bundles of an estimate, and the seconds of each.
 _PROBES = 5
 _PROBE_S = 0.1
 
@@ -29,19 +30,24 @@ class ThreadExecutor:
         self.count = threads or processors()
         self.where = f"on {self.count} thread{'' if self.count == 1 else 's'}"
 
-    def run(self, runs: Sequence[SweepRun], dataset: Dataset, watcher: Watcher) -> float:
-        """Executes runs, and writes each to the dataset when it is finished. Returns their processor seconds.
+    def run(self, bundles: Sequence[Bundle], dataset: Dataset, watcher: Watcher) -> float:
+        """Executes runs, and writes each bundle to the dataset when it is finished. Returns their processor seconds.
 
         Raises `Failures` after all other runs if some failed. Any other error ends the runs at once.
         """
         spent: list[float] = []
 
-        def job(run: SweepRun, progress: _core.Progress) -> None:
-            done = work.run(dataset.plan.work(run), progress)
-            dataset.keep(run, done)
-            spent.append(done.timing.cpu_s)
+        def job(bundle: Bundle, progress: _core.Progress) -> None:
+            done = work.run(dataset.plan.read_runs(bundle.runs), dataset.plan.tables, progress)
+            dataset.keep(done)
+            spent.append(done.cpu_s)
+            if failed := bundle.failures(done.errors):
+                raise failed
 
-        execute_runs(runs, job, threads=self.count, watcher=watcher)
+        try:
+            execute_runs(bundles, job, threads=self.count, watcher=watcher, size=lambda bundle: len(bundle.runs))
+        except Failures as failures:
+            raise failures_by_run(failures.errors) from None
         return sum(spent)
 
 
@@ -55,46 +61,47 @@ def run(dataset: Dataset, executor: Executor, watcher: Watcher) -> Sweep:
     Raises `RunFailedError` after all other runs if some failed, `InterruptedRunError` on Ctrl-C, and
     `ResultError` if the dataset cannot be written.
     """
-    runs = dataset.missing
+    bundles = dataset.missing_bundles
+    missing = len(dataset.missing)
     total = len(dataset.plan.runs)
     began = time.perf_counter()
     cpu_s = 0.0
     with dataset.folder.locked():
         dataset.begin()
-        watcher.begin(total, total - len(runs), sum(dataset.plan.duration_s(run) for run in runs))
+        watcher.begin(total, total - missing, sum(bundle.duration_s for bundle in bundles))
         try:
             with supervised(lambda: dataset.finished, total, dataset.folder.url):
-                if runs:
-                    cpu_s = executor.run(runs, dataset, watcher)
+                if bundles:
+                    cpu_s = executor.run(bundles, dataset, watcher)
         finally:
             dataset.write_points()
-    return Sweep(dataset.folder, SweepCost(len(runs), cpu_s, time.perf_counter() - began))
+    return Sweep(dataset.folder, SweepCost(missing, cpu_s, time.perf_counter() - began))
 
 
-def estimate(plan: SweepPlan, runs: Sequence[SweepRun], threads: int) -> float | None:
-    """The estimated seconds that the runs take on so many threads, from short trials of a few of them.
+def estimate(plan: SweepPlan, bundles: Sequence[Bundle], threads: int) -> float | None:
+    """The estimated seconds that the runs take on so many threads, from short trials of a few bundles.
 
     None without threads, or if the trials were too short for an estimate.
     """
     if not threads:
         return None
-    chosen = runs[:: max(1, len(runs) // _PROBES)][:_PROBES]
-    costs = [cost for run in chosen if (cost := _probe(plan, run)) is not None]
-    return sum(costs) / len(costs) * len(runs) / threads if costs and len(costs) == len(chosen) else None
+    chosen = bundles[:: max(1, len(bundles) // _PROBES)][:_PROBES]
+    costs = [cost for bundle in chosen if (cost := _probe(plan, bundle)) is not None]
+    return sum(costs) / len(costs) * len(bundles) / threads if costs and len(costs) == len(chosen) else None
 
 
-def _probe(plan: SweepPlan, run: SweepRun) -> float | None:
-    """Estimates the seconds of one run from a short trial; None if the trial was too short."""
-    ready = plan.work(run)
+def _probe(plan: SweepPlan, bundle: Bundle) -> float | None:
+    """Estimates the seconds of one bundle from a short trial; None if the trial was too short."""
+    ready = list(plan.read_runs(bundle.runs))
     progress = _core.Progress()
     alarm = threading.Timer(_PROBE_S, progress.stop)
     began = time.perf_counter()
     alarm.start()
     try:
-        work.run(ready, progress)
+        work.run(ready, plan.tables, progress)
         return time.perf_counter() - began
     except _core.Stopped:
-        part = progress.seconds / plan.duration_s(run)
+        part = progress.seconds / bundle.duration_s
         return (time.perf_counter() - began) / part if part > 0 else None
     finally:
         alarm.cancel()

@@ -1,6 +1,6 @@
 """The subjects of measures: groups of flows, or a link, under one discipline, with one value per seed."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Self
 
@@ -146,7 +146,9 @@ def _of(table: ColumnArrays, groups: Sequence[Group]) -> ColumnArrays:
     return ColumnArrays.joined(table.where(group=group.name, kind=group.kind) for group in groups)
 
 
-def jain(flows: ResultRows, groups: Sequence[Group], selected: list[int] | slice = slice(None)) -> Array:
+def jain(
+    flows: ResultRows | Mapping[str, Array], groups: Sequence[Group], selected: list[int] | slice = slice(None)
+) -> Array:
     """Jain's index of goodput over fair share, for flows with a fair share above 0: 1 if all values are equal.
 
     Brief flows do not count, since their goodput is limited by the data they had to send. `selected` are columns.

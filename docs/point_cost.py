@@ -1,0 +1,59 @@
+"""Measures the cost of a point of a sweep beyond its simulation, with runs of a few packets.
+
+    python docs/point_cost.py [POINTS]
+
+A sweep of POINTS points is compared with one of a tenth of them, so the costs that every sweep has once do not count.
+The times are those of the whole process: it plans, simulates and writes the dataset.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import headgate
+
+SCENARIO = headgate.Scenario.parse("""
+name = "tiny"
+duration = "10ms"
+qdiscs = ["droptail"]
+link = { rate = "10Mbit/s", delay = "1ms", limit = "50p" }
+tcp = [{ flows = 2 }]
+""")
+RATES = [f"{rate}Mbit/s" for rate in range(5, 55, 5)]
+
+
+class SweepTimes(NamedTuple):
+    """Points of a sweep, seconds of the whole sweep, and processor seconds of the process and of the simulations."""
+
+    points: int
+    wall_s: float
+    cpu_s: float
+    simulator_s: float
+
+
+def measure(points: int, threads: int) -> SweepTimes:
+    """Executes a sweep of about so many points."""
+    wall_s, cpu_s = time.perf_counter(), time.process_time()
+    with TemporaryDirectory() as out:
+        seeds = max(1, points // len(RATES))
+        swept = headgate.sweep(SCENARIO, grid={"link.rate": RATES}, seeds=seeds, out=out, threads=threads)
+    wall_s, cpu_s = time.perf_counter() - wall_s, time.process_time() - cpu_s
+    return SweepTimes(swept.cost.runs, wall_s, cpu_s, swept.cost.cpu_s)
+
+
+def main() -> None:
+    """Measures and prints."""
+    points = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
+    measure(10, 1)  # imports everything first
+    for threads in (1, 2):
+        few, many = measure(points // 10, threads), measure(points, threads)
+        each = [1e3 * (more - less) / (many.points - few.points) for less, more in zip(few[1:], many[1:], strict=True)]
+        print(f"{threads} threads: a point takes {each[0]:.2f} ms, {each[1]:.2f} ms of processor time, "
+              f"{each[2]:.2f} ms of it in the simulator: {each[1] - each[2]:.2f} ms beside it")  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
