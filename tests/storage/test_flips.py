@@ -10,7 +10,8 @@ import pytest
 import headgate
 from headgate import ResultError, report
 from headgate.files import store, tables
-from headgate.sweeps import api
+from headgate.sweeps import api, bundle
+from tests.sweep.conftest import SWEPT
 
 pytest.importorskip("duckdb")
 
@@ -19,6 +20,9 @@ FLIPS = 200
 
 #: Flips in a sweep, whose files take longer to read.
 SWEEP_FLIPS = 60
+
+#: Twelve runs in three bundles.
+GRID = {"link.rate": ["1Mbit/s", "2Mbit/s", "3Mbit/s"]}
 
 
 def loaded(folder: Path) -> object:
@@ -78,8 +82,15 @@ def test_no_flipped_bit_of_a_result_is_silent(
     assert silent_flips(original, tmp_path / "copy", files, read, FLIPS) == []
 
 
-def test_no_flipped_bit_of_a_sweep_is_silent(dataset: headgate.Sweep, tmp_path: Path):
+@pytest.mark.parametrize("bundled", [False, True], ids=["runs", "bundles"])
+def test_no_flipped_bit_of_a_sweep_is_silent(
+    dataset: headgate.Sweep, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bundled: bool
+):
     original = Path(dataset.url)
+    if bundled:
+        monkeypatch.setattr(bundle, "LEAST_BUNDLES", 3)
+        original = Path(headgate.sweep(headgate.Scenario.parse(SWEPT), grid=GRID, out=tmp_path / "bundles").url)
+        assert len(list(original.glob("receipts/bundle-*"))) == 3
     files = [file.relative_to(original) for file in sorted(original.rglob("*.parquet"))]
     files += [file.relative_to(original) for file in sorted(original.rglob("*.json"))]
     assert silent_flips(original, tmp_path / "copy", files, swept, SWEEP_FLIPS) == []

@@ -20,6 +20,7 @@ from headgate.sweeps import work
 from tests.cli.test_run import wait_for
 from tests.conftest import Command
 from tests.sweep.conftest import RUNS
+from tests.sweep.test_bundles import sweep as bundled_sweep
 from tests.sweep.test_sweep import every_file
 
 pytest.importorskip("distributed")
@@ -170,6 +171,14 @@ def test_an_encrypted_cluster_needs_certificates(
         assert (done.returncode, without_estimate(done.stderr)) == (0, "")
     (folder,) = (tmp_path / "out").iterdir()
     assert every_file(folder) == every_file(Path(dataset.url))
+
+
+def test_workers_execute_bundles(cluster: Cluster, tmp_path: Path):
+    seen = CallAfter(-1, stop)
+    made = bundled_sweep(tmp_path / "cluster", cluster=cluster.address, watcher=seen)
+    alone = bundled_sweep(tmp_path / "alone")
+    assert seen.seen[0] == made.points.num_rows / len(made.files("flows")) > 1
+    assert every_file(Path(made.url or "")) == every_file(Path(alone.url or ""))
 
 
 def test_a_lost_worker_does_not_change_the_dataset(
