@@ -96,7 +96,7 @@ class TcQdisc(NamedTuple):
     """A discipline of Linux: its options in tc's order, notes, and further options from `also`.
 
     An option has one of its parameter's names. `a>b` is parameter a as option b. `on/off` are two words, the first of
-    which names the parameter. `=a` is the word that parameter a has as its value. `write` holds the options and kinds of
+    which names the parameter. `=a` is the word that parameter a has for a value. `write` holds the options and kinds of
     parameters with a format of their own.
     """
 
