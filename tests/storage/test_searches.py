@@ -66,6 +66,43 @@ def test_the_name_of_a_study_is_part_of_it(plan: SearchPlan, searched: Path, tmp
     assert (tmp_path / FILE).read_bytes() == before
 
 
+def test_an_empty_study_is_that_of_a_stopped_search_until_a_trial_was_stored(plan: SearchPlan, tmp_path: Path):
+    (tmp_path / FILE).touch()
+    Search(plan, tmp_path).run(2)
+    (tmp_path / FILE).write_bytes(b"")
+    for _ in range(2):
+        with pytest.raises(ResultError, match=r"study\.db is damaged \(it is empty, and trials were stored in it\)"):
+            TrialStore(tmp_path, plan.goals)
+        assert (tmp_path / FILE).read_bytes() == b""
+    (tmp_path / FILE).unlink()
+    assert TrialStore(tmp_path, plan.goals).trials == {}
+    assert TrialStore(tmp_path, plan.goals).trials == {}  # the search was begun anew, so an empty study is no damage
+
+
+#: Writes to a database in a transaction until its pages leave the cache, and is killed before the end.
+HALF_STORED = """\
+import os, signal, sqlite3, sys
+database = sqlite3.connect(sys.argv[1], isolation_level=None)
+for sql in ("pragma cache_size = 1", "begin", "create table big (content)"):
+    database.execute(sql)
+for _ in range(100):
+    database.execute("insert into big values (?)", ("x" * 4000,))
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_half_stored_trial_is_undone(plan: SearchPlan, searched: Path, tmp_path: Path):
+    expected = TrialStore(searched.parent, plan.goals).trials
+    shutil.copy(searched, tmp_path / FILE)
+    subprocess.run([sys.executable, "-c", HALF_STORED, str(tmp_path / FILE)], check=False)
+    journal = tmp_path / f"{FILE}-journal"
+    assert journal.stat().st_size > 0
+    assert (tmp_path / FILE).stat().st_size > searched.stat().st_size
+    assert TrialStore(tmp_path, plan.goals).trials == expected
+    assert not journal.exists()
+    assert (tmp_path / FILE).stat().st_size == searched.stat().st_size
+
+
 def test_a_full_disk_is_no_damage_and_the_search_continues(tmp_path: Path, small: Path):
     words = ["-m", "headgate", "tune", str(small), "--trials", "4", "--held-out", "2", "--seeds", "1", "--json"]
     words += ["--qdisc", "red", "--objective", "p95 queue delay", "--set", "duration=2s"]

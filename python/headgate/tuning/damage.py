@@ -1,4 +1,8 @@
-"""Tells a damaged study from a full disk. A study is never removed, and never begun anew over an existing one."""
+"""Tells a damaged study from a full disk. A study is never removed, and never begun anew over an existing one.
+
+An empty study is that of a search which was stopped before its first trial, unless a file beside it says that trials
+were stored.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,12 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from headgate.errors import ResultError
+from headgate.files.disk import DISK
+from headgate.files.writing import write_files
+
+#: The file beside a study that has, or had, a trial.
+BEGUN = "study.begun"
+_BEGUN_TEXT = "Trials were stored in study.db. If it is empty now, they are lost.\n"
 
 #: The present trials are good work, so the advice keeps them.
 _ADVICE = (
@@ -24,10 +34,11 @@ def check_file(file: Path, name: str) -> None:
     if not file.exists():
         return
     try:
-        with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as database:
+        # A process that was killed while it stored a trial left a journal. Only a writer may undo that trial with it.
+        with closing(sqlite3.connect(f"file:{file}?mode=rw", uri=True)) as database:
             (found,) = database.execute("pragma integrity_check(1)").fetchone()
-            asked = "select study_name from studies" if found == "ok" and _has_studies(database) else "select 1 where 0"
-            studies = [each for (each,) in database.execute(asked)]
+            studies = _column(database, "studies", "select study_name from studies") if found == "ok" else []
+            trials = _column(database, "trials", "select number from trials") if found == "ok" else []
     except (sqlite3.Error, UnicodeDecodeError) as error:
         if _is_about_the_disk(error):
             raise _not_stored(file, error) from None
@@ -36,6 +47,21 @@ def check_file(file: Path, name: str) -> None:
         raise _damaged(file, found)
     if studies not in ([], [name]):
         raise _damaged(file, "it has another study")
+    if not trials and file.with_name(BEGUN).exists():
+        raise _damaged(file, "it is empty, and trials were stored in it")
+
+
+def record_begin(file: Path) -> None:
+    """Records that a study has a trial."""
+    if not file.with_name(BEGUN).exists():
+        write_files(file.parent, {BEGUN: _BEGUN_TEXT}, "trials")
+
+
+def forget_begin(file: Path) -> None:
+    """Removes the record if there is no study: the user has moved it away to begin anew."""
+    if not file.exists() and file.with_name(BEGUN).exists():
+        DISK.remove(file.with_name(BEGUN))
+        DISK.sync(file.parent)
 
 
 @contextmanager
@@ -62,10 +88,14 @@ def understanding(file: Path) -> Iterator[None]:
         raise _damaged(file, error) from None
 
 
-def _has_studies(database: sqlite3.Connection) -> bool:
-    """Whether the file has a table of studies. A process may have been stopped before it made one."""
-    sql = "select count(*) from sqlite_master where name = 'studies'"
-    return bool(database.execute(sql).fetchone()[0])
+def _column(database: sqlite3.Connection, table: str, sql: str) -> list[object]:
+    """The column of a table that `sql` selects; empty without the table.
+
+    A process may have been stopped before it made the table.
+    """
+    if not database.execute("select 1 from sqlite_master where name = ?", (table,)).fetchone():
+        return []
+    return [value for (value,) in database.execute(sql)]
 
 
 def _origin(error: BaseException) -> BaseException:

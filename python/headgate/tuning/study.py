@@ -125,6 +125,7 @@ class TrialStore:
         self._goals = goals
         file = folder / FILE
         damage.check_file(file, NAME)
+        damage.forget_begin(file)
         directions = [goal.direction for goal in goals.goals]
         with damage.storing(file):
             self._study = optuna.create_study(
@@ -136,11 +137,14 @@ class TrialStore:
                 raise ValueError("the goals of the search differ from those in the file")
             self.trials = {trial.number: trial for trial in (Trial.thawed(each, goals) for each in frozen)}
         self._file = file
+        if self.trials:
+            damage.record_begin(file)  # a process may have been stopped between a trial and the record
 
     def add(self, trial: Trial, distributions: dict[str, BaseDistribution]) -> None:
         """Stores a finished trial."""
         with damage.storing(self._file):
             self._study.add_trial(trial.frozen(self._goals, distributions))
+        damage.record_begin(self._file)
         self.trials[trial.number] = trial
 
     def study(self, count: int) -> optuna.Study:
