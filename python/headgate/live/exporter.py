@@ -44,7 +44,7 @@ def parse(address: str) -> tuple[str, int]:
     Raises `UsageError` if it is not an address.
     """
     host, colon, port = address.rpartition(":")
-    if (colon and not host) or not port.isdecimal() or not 0 < int(port) < 1 << 16:
+    if (colon and not host) or not port.isdecimal() or len(port) > 5 or not 0 < int(port) < 1 << 16:
         raise UsageError(f"--metrics {address}: expected PORT or HOST:PORT, such as 9100 or 127.0.0.1:9100")
     return host.removeprefix("[").removesuffix("]") or LOOPBACK, int(port)
 

@@ -23,6 +23,9 @@ FIXED = {"in": str, "out": str, "metrics": str, "offloads-off": bool, "send": st
 #: Ways to send frames.
 SEND_MODES = ("auto", "packet", "xdp")
 
+#: Seeds: numbers of 64 bits.
+SEEDS = range(1 << 64)
+
 #: What happens to packets when the gateway has ended.
 FAIL_MODES = ("closed", "open")
 
@@ -67,10 +70,13 @@ def read(config: Path) -> dict[str, Any]:
     """The keys of a file. Only their names are checked."""
     try:
         table = tomllib.loads(config.read_text("utf-8"))
+        json.dumps(table, default=str)  # no later message could print a number with thousands of digits in base 16
     except OSError as error:
         raise UsageError(f"cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:  # also of bytes that are no text, and of a number with thousands of digits
         raise UsageError(f"is not TOML: {error}") from None
+    except RecursionError:
+        raise UsageError("is not read: its lists or tables are nested too deeply") from None
     keys: dict[str, Any] = {}
     first: dict[str, str] = {}
     for name, value in table.items():
@@ -96,6 +102,9 @@ def settings(options_given: Mapping[str, Any]) -> GatewaySettings:
         raise UsageError(
             "the rate is missing: give --rate, as in --rate 100Mbit/s, or --forward-rate or --reverse-rate"
         )
+    seed = options_given.get("seed", 1)
+    if seed not in SEEDS:
+        raise UsageError(f"`seed`: expected a number from {SEEDS[0]} to {SEEDS[-1]}, found {seed}")
     send = one_of("send", SEND_MODES, options_given.get("send", SEND_MODES[0]))
     fail = one_of("fail", FAIL_MODES, options_given.get("fail", FAIL_MODES[0]))
     text = options.TEXT + classes(options_given.get("flow"), options_given.get("class", []))
@@ -106,7 +115,7 @@ def settings(options_given: Mapping[str, Any]) -> GatewaySettings:
         options_given.get("metrics"),
         options_given.get("offloads-off", False),
         send,
-        options_given.get("seed", 1),
+        seed,
         fail,
     )
     return GatewaySettings((options_given["in"], options_given["out"]), forward, reverse, overheads, *fixed)
