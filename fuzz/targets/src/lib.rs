@@ -4,6 +4,7 @@
 //! | --- | --- | --- |
 //! | `frame` | a frame of an interface | it is parsed or counted as an anomaly; a mark changes ECN and checksum alone |
 //! | `super_packet` | an offload header and a frame | the segments are those of the plain reference in `reference.rs` |
+//! | `gateway` | options of a direction, then tables of classes | they are refused with their place, or a lane is built of them |
 //! | `scenario` | the text of a scenario file | it is read or refused; a refusal names a place and fits a terminal |
 //! | `qdisc` | a discipline as text | its printed form is read as the same discipline |
 //! | `trace` | a capture or CSV file | writes are in order of time, and their sum is the trace's |
@@ -16,7 +17,7 @@ mod reference;
 
 use aqm::{Qdisc, Span};
 use headgate_live::io::offload::{OFFLOAD_HEADER, Offload, Segmentation};
-use headgate_live::{Layer, ParsedFrame, Parser, ecn};
+use headgate_live::{LaneSettings, Layer, ParsedFrame, Parser, ecn};
 use headgate_scenario::{Changes, Scenario};
 use headgate_traffic::TrafficTrace;
 
@@ -32,8 +33,9 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 5] = [
+pub const TARGETS: [Target; 6] = [
     Target { name: "frame", corpus: "crates/live/tests/corpus", run: frame },
+    Target { name: "gateway", corpus: "fuzz/inputs/gateway", run: gateway },
     Target { name: "qdisc", corpus: "fuzz/inputs/qdisc", run: qdisc },
     Target { name: "scenario", corpus: "python/headgate/scenarios", run: scenario },
     Target { name: "super_packet", corpus: "fuzz/inputs/super_packet", run: super_packet },
@@ -42,6 +44,12 @@ pub const TARGETS: [Target; 5] = [
 
 /// Most characters of a line in an error: a quoted excerpt of the input, and the sentence around it.
 const LONGEST_LINE: usize = 2000;
+
+/// The scenario that the options of a gateway change.
+const LINK: &str = "name = 'link'\nduration = '1h'\nqdiscs = ['droptail']\n[link]\n[[tcp]]\n";
+
+/// Slots of the largest lane that is built.
+const MOST_SLOTS: u32 = 1024;
 
 /// Parses `bytes` as a frame of either layer.
 pub fn frame(bytes: &[u8]) {
@@ -84,6 +92,36 @@ pub fn scenario(bytes: &[u8]) {
     if let Err(error) = Scenario::read(text, "fuzz.toml", &Changes::default()) {
         assert!(error.line.is_some(), "an error of a file has a line: {error}");
         is_printable(&error.to_string());
+    }
+}
+
+/// Reads `bytes` as the scenario of a gateway's direction: lines `KEY=VALUE` of its link, an empty line, and the tables
+/// of its classes. Python makes these from the gateway's options or its file (`python/headgate/live/options.py`).
+pub fn gateway(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let (options, classes) = text.split_once("\n\n").unwrap_or((text, ""));
+    let mut changes = Changes::default();
+    for option in options.lines() {
+        match option.strip_prefix("qdisc=") {
+            Some(qdisc) => changes.qdiscs.push(qdisc.to_owned()),
+            None => changes.set.push(format!("link.{option}")),
+        }
+    }
+    match Scenario::read(&format!("{LINK}{classes}"), "link", &changes) {
+        Ok(scenario) => is_buildable(&scenario),
+        Err(error) => {
+            assert!(error.line.is_some() || error.change.is_some(), "an error has a line or an option: {error}");
+            is_printable(&error.to_string());
+        }
+    }
+}
+
+/// Asserts that a lane can be built. Large buffers are left out and slots are short: memory would take most of the time.
+fn is_buildable(scenario: &Scenario) {
+    let settings = LaneSettings { slot_bytes: 64, ..LaneSettings::of_bottleneck(scenario, 0) };
+    assert!(settings.slots > 0);
+    if settings.slots <= MOST_SLOTS {
+        settings.build(Layer::Ethernet, 1, "forward").expect("a lane of a scenario can be built");
     }
 }
 
