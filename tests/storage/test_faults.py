@@ -7,7 +7,6 @@ import itertools
 import os
 import random
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -149,14 +148,6 @@ COMMANDS = {
     "bundles": Command(bundled_sweep, verified, replay_bundles),
     "document": Command(document, sealed_documents),
 }
-
-
-@pytest.fixture
-def home() -> Iterator[Path]:
-    """A folder in memory if the machine has such a file system: thousands of schedules make and remove many files."""
-    memory = Path("/dev/shm")
-    with tempfile.TemporaryDirectory(prefix="headgate-", dir=memory if memory.is_dir() else None) as folder:
-        yield Path(folder)
 
 
 def contents(folder: Path) -> dict[str, bytes]:

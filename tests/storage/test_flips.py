@@ -1,5 +1,9 @@
-"""No flipped bit changes a number silently: a reader gives the right numbers or names the damaged file."""
+"""No flipped bit changes a number silently: a reader gives the right numbers or names the damaged file.
 
+`HEADGATE_FLIPS=600` sets the number of flips for each reader.
+"""
+
+import os
 import random
 import shutil
 from collections.abc import Callable
@@ -16,10 +20,10 @@ from tests.sweep.conftest import SWEPT
 pytest.importorskip("duckdb")
 
 #: Flips for each reader.
-FLIPS = 200
+FLIPS = int(os.environ.get("HEADGATE_FLIPS", "200"))
 
 #: Flips in a sweep, whose files take longer to read.
-SWEEP_FLIPS = 60
+SWEEP_FLIPS = FLIPS * 3 // 10
 
 #: Twelve runs in three bundles.
 GRID = {"link.rate": ["1Mbit/s", "2Mbit/s", "3Mbit/s"]}

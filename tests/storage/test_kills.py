@@ -1,74 +1,78 @@
-"""A process that is killed at any write loses nothing: the same command resumes to the same bytes."""
+"""A process that is killed at any moment loses nothing: the same command resumes to the same results."""
 
 import os
 import random
-import signal
-import subprocess
-import sys
+import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import headgate
 from headgate.execution.runner import Watcher
-from headgate.files import receipts, store
+from headgate.files import receipts
 from tests.conftest import SMALL
+from tests.storage.killed import contents, execute
 
-#: Kills of each command, each at another change of a file: at most as many as it makes.
-KILLS = int(os.environ.get("HEADGATE_KILLS", "10"))
+#: Kills of each command: half at changes of files, half at moments.
+KILLS = int(os.environ.get("HEADGATE_KILLS", "6"))
 
-#: Runs the job in the last argument. Counts the changes of files below a folder, and kills itself at the chosen one.
-SCRIPT = """\
-import os, signal, sys
-folder, last, job = sys.argv[1], int(sys.argv[2]), sys.argv[3]
-import headgate
-count = 0
-def hook(event, words):
-    global count
-    changes = event in ("os.rename", "os.mkdir", "os.remove", "os.rmdir") or (
-        event == "open" and isinstance(words[1], str) and "w" in words[1])
-    if changes and str(words[0]).startswith(folder):
-        count += 1
-        if count == last:
-            os.kill(os.getpid(), signal.SIGKILL)
-sys.addaudithook(hook)
-exec(job)
-print(count)
-"""
+#: Streams events, which are files of their own while a run is unfinished.
+STREAMED = SMALL.replace("\n[link]", "record.events = 'all'\n\n[link]", 1)
 
-RUN = "headgate.run('small.toml', out={folder!r}, seeds=2, report=False, threads=1)"
-SWEEP = "headgate.sweep('small.toml', grid={{'link.rate': ['1Mbit/s', '2Mbit/s']}}, out={folder!r}, threads=1)"
+#: Half a second of one discipline, with an expectation.
+BRIEF = SMALL.replace('"4s"', '"500ms"').replace('warmup = "1s"', 'warmup = "0s"')
+BRIEF = BRIEF.replace('"faba"]', '"faba"]\nexpect = ["utilization > 0.01"]')
+
+#: The commands that take long and write. `OUT` is the folder.
+COMMANDS = {
+    "run": "run streamed.toml --seeds 2 --no-report --threads 1 --out OUT",
+    "sweep": "sweep swept.toml --threads 1 --out OUT",
+    "check": "check brief.toml --threads 1 --out OUT --junit OUT/junit.xml",
+    "tune": "tune brief.toml --qdisc red --objective jain --param maxp=0.1..0.5 --trials 10 --seeds 1 --held-out 2 "
+    "--threads 1 --json --out OUT",
+    "sensitivity": "sensitivity brief.toml --qdisc red --param maxp=0.1..0.2 --seeds 2 --threads 1 --out OUT",
+    "paper": "paper run blue/fred --quick --seeds 1 --threads 1 --out OUT",
+    "evaluate": "evaluate red --section 4 --quick --seeds 1 --threads 1 --out OUT",
+}
 
 
-def execute(job: str, folder: Path, last: int = 0) -> subprocess.CompletedProcess[str]:
-    """Does a job in a process of its own, which kills itself at its `last` change of a file (0: never)."""
-    words = [sys.executable, "-c", SCRIPT, str(folder), str(last), job.format(folder=str(folder))]
-    return subprocess.run(words, cwd=folder.parent, capture_output=True, text=True, check=False)
+@pytest.fixture
+def scenarios(home: Path) -> Path:
+    """A folder in memory with the scenarios of the commands."""
+    swept = STREAMED + '[sweep]\ngrid = { "link.rate" = ["1Mbit/s", "2Mbit/s"] }\n'
+    for name, text in {"streamed": STREAMED, "swept": swept, "brief": BRIEF}.items():
+        (home / f"{name}.toml").write_text(text)
+    return home
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    """Every file that a repetition writes with the same bytes."""
-    files = (file for file in folder.rglob("*") if file.is_file() and file.name != store.TIMING)
-    return {str(file.relative_to(folder)): file.read_bytes() for file in files}
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_killed_command_resumes_to_the_same_results(name: str, scenarios: Path):
+    if name == "tune":
+        pytest.importorskip("optuna")
+    command = COMMANDS[name]
+    whole = execute(command, scenarios / "whole")
+    assert whole.code == 0, whole.output
+    assert whole.changes > 20
+    expected = contents(scenarios / "whole")
+    draws = random.Random(f"kills {name}")
+    at_changes = sorted(draws.sample(range(1, whole.changes), min(KILLS // 2, whole.changes) - 1))
+    kills: list[dict[str, Any]] = [{"change": change} for change in [*at_changes, whole.changes]]
+    kills += [{"seconds": whole.seconds * draws.random()} for _ in range(KILLS - len(kills))]
+    killed = 0
+    for number, kill in enumerate(kills):
+        folder = scenarios / f"killed-{number}"
+        killed += execute(command, folder, **kill).killed
+        resumed = execute(command, folder)
+        assert resumed.code == 0, f"killed at {kill}: {resumed.output}"
+        assert contents(folder) == expected, f"killed at {kill} of {whole.changes} changes and {whole.seconds} s"
+        shutil.rmtree(folder)
+    print(f"{name}: {killed} of {len(kills)} kills met the command")
+    # A command may end before a moment that was drawn near its end.
+    assert killed >= len(at_changes) + 1 + (len(kills) - len(at_changes) - 1) // 2
 
 
-@pytest.mark.parametrize("job", [RUN, SWEEP], ids=["run", "sweep"])
-def test_a_command_killed_at_any_write_resumes_to_the_same_bytes(tmp_path: Path, job: str):
-    (tmp_path / "small.toml").write_text(SMALL.replace("\n[link]", "record.events = 'all'\n\n[link]", 1))
-    whole = execute(job, tmp_path / "whole")
-    assert whole.returncode == 0, whole.stderr
-    changes, expected = int(whole.stdout), contents(tmp_path / "whole")
-    assert changes > 20
-    moments = sorted(random.Random("kills").sample(range(1, changes + 1), min(KILLS, changes)))
-    for moment in [*moments[:-1], changes]:
-        folder = tmp_path / f"killed-{moment}"
-        assert execute(job, folder, moment).returncode == -signal.SIGKILL
-        resumed = execute(job, folder)
-        assert resumed.returncode == 0, f"{moment} of {changes}: {resumed.stderr}"
-        assert contents(folder) == expected, f"killed at change {moment} of {changes}"
-
-
-def test_damaged_files_of_an_unfinished_run_are_named_and_the_run_is_executed_again(tmp_path: Path):
+def test_damaged_files_of_an_unfinished_run_are_named_and_the_run_is_executed_again(scenarios: Path):
     class Messages(Watcher):
         def __init__(self) -> None:
             self.messages: list[str] = []
@@ -76,10 +80,9 @@ def test_damaged_files_of_an_unfinished_run_are_named_and_the_run_is_executed_ag
         def tell(self, sentence: str) -> None:
             self.messages.append(sentence)
 
-    (tmp_path / "small.toml").write_text(SMALL)
-    whole = execute(RUN, tmp_path / "whole")
-    assert execute(RUN, tmp_path / "cut", int(whole.stdout) * 2 // 3).returncode == -signal.SIGKILL
-    (folder,) = (tmp_path / "cut").iterdir()
+    whole = execute(COMMANDS["run"], scenarios / "whole")
+    assert execute(COMMANDS["run"], scenarios / "cut", change=whole.changes * 2 // 3).killed
+    (folder,) = (scenarios / "cut").iterdir()
     finished = sorted((folder / receipts.RUNS).glob("[!.]*"))
     assert len(finished) >= 2
     for file in (finished[0] / "flows.parquet", finished[1] / receipts.NAME):
@@ -87,7 +90,7 @@ def test_damaged_files_of_an_unfinished_run_are_named_and_the_run_is_executed_ag
         data[len(data) // 2] ^= 4
         file.write_bytes(data)
     seen = Messages()
-    headgate.run(tmp_path / "small.toml", out=tmp_path / "cut", seeds=2, report=False, watcher=seen)
+    headgate.run(scenarios / "streamed.toml", out=scenarios / "cut", seeds=2, report=False, watcher=seen)
     names = f"unfinished/{finished[0].name}/flows.parquet, unfinished/{finished[1].name}/{receipts.NAME}"
     assert seen.messages == [f"damaged files in {folder} are recomputed: {names}"]
-    assert contents(tmp_path / "cut") == contents(tmp_path / "whole")
+    assert contents(scenarios / "cut") == contents(scenarios / "whole")
