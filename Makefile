@@ -23,6 +23,14 @@ BARE := thumbv7em-none-eabi
 MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 # The crates of crates.io, each after the ones that it needs.
 CRATES := aqm headgate-traffic headgate-scenario headgate-measure headgate-link headgate-sim headgate-live
+HOST = $(shell rustc -vV | sed -n 's/^host: //p')
+# libFuzzer's coverage, by stable Rust. Build scripts do not get these flags, because the build names its target.
+FUZZ_FLAGS := --cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+	-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
+	-Cllvm-args=-sanitizer-coverage-trace-compares -Cdebug-assertions
+# Each target with the folder of its saved inputs, as TARGET:FOLDER.
+FUZZ_TARGETS := $(shell sed -n 's/.*Target { name: "\(.*\)", corpus: "\(.*\)", run.*/\1:\2/p' fuzz/targets/src/lib.rs)
+FUZZ_SECONDS ?= 60
 LARGEST_WHEEL := 12000000
 TOOLS := build/release
 
@@ -50,6 +58,14 @@ demo-live: $(VENV)/.extension ## compare simulation and real packets, without an
 test: $(VENV)/.extension ## set up everything and run every test
 	$(CARGO) test --workspace --exclude headgate-py --locked
 	$(BIN)/python -m pytest --numprocesses 3 --dist worksteal
+
+fuzz: ## search FUZZ_SECONDS (60) for inputs that break each parser of bytes, with libFuzzer; needs a C++ compiler
+	cd fuzz && RUSTFLAGS="$(FUZZ_FLAGS)" CARGO_PROFILE_RELEASE_DEBUG=none $(CARGO) build --release --target $(HOST)
+	for target in $(FUZZ_TARGETS); do \
+		name=$${target%:*}; mkdir -p fuzz/corpus/$$name fuzz/artifacts/$$name; \
+		fuzz/target/$(HOST)/release/$$name -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 \
+			-artifact_prefix=fuzz/artifacts/$$name/ fuzz/corpus/$$name $${target#*:} || exit 1; \
+	done
 
 lint: $(VENV)/.requirements ## formatting, lints and types, warnings denied
 	$(CARGO) fmt --all --check

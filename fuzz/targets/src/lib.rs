@@ -9,7 +9,7 @@
 //! | `qdisc` | a discipline as text | its printed form is read as the same discipline |
 //! | `trace` | a capture or CSV file | writes are in order of time, and their sum is the trace's |
 //!
-//! `cargo +nightly fuzz run TARGET` searches without end. The test `corpus` runs each target over its corpus and over mutations of it.
+//! `make fuzz` searches with libFuzzer. The test `corpus` runs each target over its corpus and over mutations of it.
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 
@@ -24,7 +24,7 @@ use headgate_traffic::TrafficTrace;
 /// A fuzz target.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
-    /// Name, on the command line of cargo-fuzz.
+    /// Name, which is also that of its program in `fuzz/fuzz_targets`.
     pub name: &'static str,
     /// Folder with valid and invalid inputs, from the repository's root.
     pub corpus: &'static str,

@@ -1,4 +1,4 @@
-//! Runs every fuzz target over its corpus, and over mutations of it from a fixed seed. It needs neither nightly Rust nor libFuzzer.
+//! Runs every fuzz target over its corpus, and over mutations of it from a fixed seed. It needs no libFuzzer.
 #![cfg(target_os = "linux")]
 
 use std::fs;
