@@ -6,7 +6,7 @@ use crate::segment::{Segment, SimPacket};
 
 /// An event in 20 bytes, so that two nodes of the queue fill a cache line. It holds what a packet keeps between two
 /// links: not its class, nor when it arrived at the last one.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct SimEvent {
     /// The halves of [`Segment::to_bits`]: a number of 64 bits would be aligned to 8 bytes.
     contents: [u32; 2],
@@ -18,9 +18,10 @@ pub struct SimEvent {
     ecn: Ecn,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EventKind {
     /// A packet reaches the first link of its route.
+    #[default]
     FromSender,
     /// An acknowledgement or report reaches the first link of the reverse route.
     FromReceiver,
@@ -77,8 +78,8 @@ impl SimEvent {
     /// The contents of its packet.
     #[inline]
     pub fn contents(&self) -> Segment {
-        let [low, high] = self.contents.map(u64::from);
-        Segment::from_bits(high << 32 | low)
+        let [low, high] = self.contents;
+        Segment::from_bits(u64::from(high) << 32 | u64::from(low))
     }
 }
 

@@ -21,7 +21,7 @@
 //! chunks, which move without reading the events. An event that reaches the lowest level is passed to the caller, who
 //! can prefetch the memory that the event will need.
 
-use std::num::{NonZeroU32, NonZeroU64};
+use std::num::{NonZeroU16, NonZeroU64};
 
 use aqm::Time;
 
@@ -38,6 +38,7 @@ pub struct EventQueue<E> {
     tick: u64,
     levels: [WheelLevel; LEVELS],
     nodes: Vec<EventNode<E>>,
+    /// The first free node. The list of free nodes ends with a number that no node has yet.
     free: u32,
     chunks: Vec<EventChunk>,
     free_chunk: u32,
@@ -78,10 +79,10 @@ const LEN_MASK: usize = (1 << LEN) - 1;
 struct WheelLevel {
     slots: Box<[(u32, u32); SLOTS]>,
     filled: [u64; SLOTS / 64],
-    words: u32,
+    words: u16,
 }
 
-impl<E: Copy> EventQueue<E> {
+impl<E: Copy + Default> EventQueue<E> {
     /// An empty queue. A tick close to the typical gap between events is fastest; any length gives the same order.
     pub fn new(typical_gap_nanos: u64) -> EventQueue<E> {
         EventQueue {
@@ -89,7 +90,7 @@ impl<E: Copy> EventQueue<E> {
             tick: 0,
             levels: std::array::from_fn(|_| WheelLevel::empty()),
             nodes: Vec::new(),
-            free: NONE,
+            free: 0,
             chunks: Vec::new(),
             free_chunk: NONE,
             longest_walk: LONGEST_WALK,
@@ -104,18 +105,25 @@ impl<E: Copy> EventQueue<E> {
     }
 
     /// Adds an event at `time`; a time already past counts as now.
-    #[inline]
+    ///
+    /// The caller writes the event into its node: as an argument, it would be copied into memory first.
+    #[inline(always)]
     pub fn push(&mut self, time: Time, event: E) {
         let time = time.as_nanos();
-        let mut at = self.free;
-        if let Some(node) = self.nodes.get_mut(at as usize) {
-            self.free = node.next;
-            // Field by field: as a whole, the node would be made elsewhere first.
-            (node.time, node.next, node.event) = (time, NONE, event);
-        } else {
-            at = self.add_node(time, event);
-        }
-        if self.insert(time, at) {
+        let at = self.free;
+        let node = match self.nodes.get_mut(at as usize) {
+            Some(node) => node,
+            None => add_node(&mut self.nodes),
+        };
+        self.free = node.next;
+        // Field by field: as a whole, the node would be made elsewhere first.
+        (node.time, node.next, node.event) = (time, NONE, event);
+        self.insert_new(time, at);
+    }
+
+    #[inline(never)]
+    fn insert_new(&mut self, time: u64, node: u32) {
+        if self.insert(time, node) {
             self.shorten_ticks();
         }
     }
@@ -132,13 +140,6 @@ impl<E: Copy> EventQueue<E> {
         self.tick = now << (self.shift - shorter);
         self.shift = shorter;
         all.into_iter().for_each(|(time, event)| self.push(time, event));
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn add_node(&mut self, time: u64, event: E) -> u32 {
-        push_tightly(&mut self.nodes, EventNode { time, next: NONE, event });
-        (self.nodes.len() - 1) as u32
     }
 
     /// Removes and returns the next event, if it is not later than `until`. Calls `on_lowest`, in no fixed order, with
@@ -332,6 +333,15 @@ impl<E: Copy> EventQueue<E> {
     }
 }
 
+/// Adds a free node; the one after it will be the next to be added.
+#[cold]
+#[inline(never)]
+fn add_node<E: Default>(nodes: &mut Vec<EventNode<E>>) -> &mut EventNode<E> {
+    let at = nodes.len();
+    push_tightly(nodes, EventNode { time: 0, next: at as u32 + 1, event: E::default() });
+    &mut nodes[at]
+}
+
 /// Appends to a list that grows by a quarter: one that doubles may be half empty.
 #[inline]
 fn push_tightly<T>(list: &mut Vec<T>, item: T) {
@@ -369,8 +379,8 @@ impl WheelLevel {
     #[inline]
     fn first(&self) -> Option<usize> {
         // `NonZero` makes the count of trailing zeros one instruction.
-        let word = NonZeroU32::new(self.words)?.trailing_zeros() as usize;
-        let bit = NonZeroU64::new(self.filled[word & 15])?.trailing_zeros() as usize;
+        let word = NonZeroU16::new(self.words)?.trailing_zeros() as usize;
+        let bit = NonZeroU64::new(self.filled[word])?.trailing_zeros() as usize;
         Some(word * 64 + bit)
     }
 
@@ -381,7 +391,7 @@ impl WheelLevel {
         if next == NONE {
             let word = &mut self.filled[slot / 64];
             *word &= !(1 << (slot % 64));
-            self.words &= !(u32::from(*word == 0) << (slot / 64));
+            self.words &= !(u16::from(*word == 0) << (slot / 64));
         }
     }
 }
