@@ -81,6 +81,8 @@ pub struct OutgoingSegment {
     pub cwr: bool,
     /// It is a retransmission.
     pub retransmitted: bool,
+    /// Another segment may follow at once. If not, the window is full, and [`poll`](TcpSender::poll) need not be asked.
+    pub more: bool,
 }
 
 /// The state of loss recovery.

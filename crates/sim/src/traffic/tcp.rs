@@ -216,6 +216,9 @@ impl TcpFlow {
         }
         while let Some(data) = self.sender.poll(&settings.tcp, now) {
             self.transmit(id, data, settings, now, queue);
+            if !data.more {
+                break;
+            }
         }
         if let Some(departure) = self.sender.schedule_departure(&settings.tcp, now) {
             queue.push(departure, SimEvent::of_flow(EventKind::PacedSend, id));

@@ -70,8 +70,10 @@ impl TcpSender {
         self.limited_sent = self.limited_sent.saturating_add(u8::from(sent >= self.window.whole_segments()));
         let seq = self.next;
         let data = self.send(seq, config, now);
-        self.record_use(self.next - self.una);
-        Some(data)
+        self.record_use(sent + 1);
+        // With duplicate acknowledgements, limited transmit may allow more.
+        let more = sent + 1 < self.window.whole_segments() || self.dup_acks > 0;
+        Some(OutgoingSegment { more, ..data })
     }
 
     /// Retransmits the first unacknowledged segment.
@@ -104,6 +106,6 @@ impl TcpSender {
             self.rto_at = now + self.rto.timeout();
         }
         let cwr = (!retransmitted || config.ecn_retransmits) && std::mem::take(&mut self.cwr);
-        OutgoingSegment { seq, cwr, retransmitted }
+        OutgoingSegment { seq, cwr, retransmitted, more: true }
     }
 }
