@@ -1,14 +1,18 @@
 """Bundles: short runs of a sweep share their files, and nothing else about them changes."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.dataset
 import pytest
 
 import headgate
 from headgate.errors import RunFailedError
+from headgate.files import arrays
 from headgate.sweeps import bundle, plan, spec, work
 from tests.conftest import SMALL
 from tests.sweep.test_sweep import every_file
@@ -194,6 +198,32 @@ def test_a_receipt_of_a_bundle_is_that_of_its_files(bundled: headgate.Sweep):
         document = json.loads(file.read_text())
         assert len(document["points"]) == EACH
         assert all(document["tables"][name] for name in bundled.manifest["tables"])
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [],
+        [None, None],
+        [1, None, -3],
+        [0.5, 2, None],
+        [True, None, False] * 5,
+        ["a", None, "", "\N{GREEK SMALL LETTER MU}"],
+    ],
+    ids=str,
+)
+def test_arrays_are_those_of_pyarrow(values: list[object]):
+    assert arrays.array(values).equals(pa.array(values))
+    arrays.array(values).validate(full=True)
+
+
+def test_a_sweep_imports_neither_pandas_nor_functions_of_arrow(tmp_path: Path):
+    (tmp_path / "short.toml").write_text(SHORT.to_toml() + "[sweep.grid]\nlink.limit = ['20p', '30p']\n")
+    code = "import sys; from headgate.cli import main; sys.argv[1:] = ['sweep', 'short.toml']\ntry: main()\n"
+    code += "except SystemExit: pass\nprint({'pandas', 'pyarrow.compute'} & sys.modules.keys(), 'numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "dataset  results/" in done.stdout
+    assert done.stdout.splitlines()[-1] == "set() True"
 
 
 def planned(duration: str, seeds: int) -> list[bundle.Bundle]:

@@ -14,11 +14,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from headgate import _core
 from headgate.errors import ResultError, warn_renamed
-from headgate.files import renamed, sealed, store, tables
+from headgate.files import arrays, renamed, sealed, store, tables
 from headgate.sweeps import bundle as bundles
 from headgate.sweeps import leftovers, receipt
 from headgate.sweeps.bundle import Bundle
@@ -168,23 +169,25 @@ class Dataset:
 
     def _run_table(self) -> pa.Table:
         runs = [run for run in self.plan.runs if run.hash in self._measures]
-        columns = {"point": pa.array([run.hash for run in runs], pa.string())}
+        columns = {"point": arrays.strings([run.hash for run in runs])}
         units = {}
         for key in self.plan.spec.keys:
             given = [dict(run.settings).get(key) for run in runs]
             values, unit = column([value for value in given if value is not None])
             left = iter(values)
-            columns[key] = pa.array([None if value is None else next(left) for value in given])
+            columns[key] = arrays.array([None if value is None else next(left) for value in given])
             units[key] = {"unit": unit} if unit else None
-        columns["discipline"] = pa.array([run.qdisc.partition(":")[0] for run in runs], pa.string())
-        columns["qdisc"] = pa.array([run.qdisc for run in runs], pa.string())
-        columns["seed"] = pa.array([run.seed for run in runs], pa.uint64())
-        figures = {name: [self._measures[run.hash][name] for run in runs] for name in RUN_MEASURES}
-        columns |= {name: pa.array(values, pa.float64()) for name, values in figures.items()}
-        columns["file"] = pa.array([self._files[run.hash] for run in runs], pa.string())
+        columns["discipline"] = arrays.strings([run.qdisc.partition(":")[0] for run in runs])
+        columns["qdisc"] = arrays.strings([run.qdisc for run in runs])
+        columns["seed"] = arrays.numbers([run.seed for run in runs], pa.uint64(), np.uint64)
+        for name in RUN_MEASURES:
+            figures = [self._measures[run.hash][name] for run in runs]
+            known = [figure is not None for figure in figures]
+            columns[name] = arrays.numbers([figure or 0.0 for figure in figures], pa.float64(), np.float64, known)
+        columns["file"] = arrays.strings([self._files[run.hash] for run in runs])
         nullable = {*self.plan.spec.keys, *RUN_MEASURES}
         fields = [pa.field(name, each.type, name in nullable, units.get(name)) for name, each in columns.items()]
-        return pa.table(list(columns.values()), schema=pa.schema(fields))
+        return pa.Table.from_arrays(list(columns.values()), schema=pa.schema(fields))
 
     def _manifest(self) -> dict[str, Any]:
         """The manifest: only values that do not depend on where, or how often, the plan is run."""

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from headgate.errors import ResultError, UsageError, did_you_mean, warn_renamed
 from headgate.files import damage, renamed, tables
@@ -113,6 +112,8 @@ class Sweep:
 
         A bundle can have runs of an earlier sweep, or runs between which other files have some.
         """
+        import pyarrow.compute as pc  # loads slowly: a sweep does without it
+
         numbers = np.asarray(pc.fill_null(pc.index_in(rows["point"], value_set=self.points["point"]), -1), np.int64)
         if numbers.size and (numbers.min() < 0 or (np.diff(numbers) < 0).any()):
             order = np.argsort(numbers, kind="stable")
