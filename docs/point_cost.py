@@ -2,7 +2,7 @@
 
     python docs/point_cost.py [POINTS]
 
-A sweep of POINTS points is compared with one of a tenth of them, so the costs that every sweep has once do not count.
+A sweep of POINTS points is compared with one of half of them, so the costs that every sweep has once do not count.
 The times are those of the whole process: it plans, simulates and writes the dataset.
 """
 
@@ -49,7 +49,7 @@ def main() -> None:
     points = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
     measure(10, 1)  # imports everything first
     for threads in (1, 2):
-        few, many = measure(points // 10, threads), measure(points, threads)
+        few, many = measure(points // 2, threads), measure(points, threads)
         each = [1e3 * (more - less) / (many.points - few.points) for less, more in zip(few[1:], many[1:], strict=True)]
         print(f"{threads} threads: a point takes {each[0]:.2f} ms, {each[1]:.2f} ms of processor time, "
               f"{each[2]:.2f} ms of it in the simulator: {each[1] - each[2]:.2f} ms beside it")  # fmt: skip
