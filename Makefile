@@ -64,7 +64,7 @@ fuzz: ## search FUZZ_SECONDS (60) for inputs that break each parser of bytes, wi
 	for target in $(FUZZ_TARGETS); do \
 		name=$${target%:*}; mkdir -p fuzz/corpus/$$name fuzz/artifacts/$$name; \
 		fuzz/target/$(HOST)/release/$$name -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 \
-			-artifact_prefix=fuzz/artifacts/$$name/ fuzz/corpus/$$name $${target#*:} || exit 1; \
+			-artifact_prefix=fuzz/artifacts/$$name/ fuzz/corpus/$$name $${target#*:} $$(find fuzz/found -name $$name) || exit 1; \
 	done
 
 lint: $(VENV)/.requirements ## formatting, lints and types, warnings denied

@@ -9,7 +9,8 @@
 //! | `qdisc` | a discipline as text | its printed form is read as the same discipline |
 //! | `trace` | a capture or CSV file | writes are in order of time, and their sum is the trace's |
 //!
-//! `make fuzz` searches with libFuzzer. The test `corpus` runs each target over its corpus and over mutations of it.
+//! `make fuzz` searches with libFuzzer. The test `corpus` runs each target over its corpus and over mutations of it. The folder
+//! `fuzz/found` has inputs of libFuzzer that reach further code, for the targets where they are few.
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 

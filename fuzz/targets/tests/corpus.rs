@@ -11,12 +11,21 @@ use headgate_fuzz_targets::{TARGETS, Target};
 const MUTATIONS: u64 = 20_000;
 
 fn inputs(target: &Target) -> Vec<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(target.corpus);
-    let mut files: Vec<PathBuf> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    let inputs: Vec<Vec<u8>> = files.iter().filter(|file| file.is_file()).map(|file| fs::read(file).unwrap()).collect();
-    assert!(inputs.len() >= 5, "{} has {} inputs", folder.display(), inputs.len());
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut inputs = files(&root.join(target.corpus));
+    assert!(inputs.len() >= 5, "{} has {} inputs", target.corpus, inputs.len());
+    let found = root.join("fuzz/found").join(target.name);
+    if found.is_dir() {
+        inputs.append(&mut files(&found));
+    }
     inputs
+}
+
+/// The files of a folder, by name.
+fn files(folder: &Path) -> Vec<Vec<u8>> {
+    let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files.iter().filter(|file| file.is_file()).map(|file| fs::read(file).unwrap()).collect()
 }
 
 /// Applies one to four changes to `bytes`: another bit or byte, a cut, a part twice, or a part of `other`.
