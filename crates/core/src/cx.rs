@@ -1,6 +1,6 @@
 //! The context of a call to a discipline: time, randomness, and a sink for drops and marks.
 
-use crate::headers::Headers;
+use crate::headers::PacketHeaders;
 use crate::packet::{Ecn, Packet};
 use crate::reason::Why;
 use crate::rng::Rng;
@@ -16,8 +16,8 @@ pub trait Sink<T> {
 
     /// The headers of a packet that the host gave to the discipline. A host that knows no more than the flow need not
     /// answer.
-    fn headers(&self, packet: &Packet<T>) -> Headers {
-        Headers::of_flow(packet.flow)
+    fn headers(&self, packet: &Packet<T>) -> PacketHeaders {
+        PacketHeaders::of_flow(packet.flow)
     }
 }
 
@@ -47,7 +47,7 @@ impl<'a, T> Cx<'a, T> {
     }
 
     /// The headers of a packet, queued or arriving.
-    pub fn headers(&self, packet: &Packet<T>) -> Headers {
+    pub fn headers(&self, packet: &Packet<T>) -> PacketHeaders {
         self.sink.headers(packet)
     }
 

@@ -9,7 +9,7 @@ pub struct HostId(pub u64);
 
 /// Header fields of a packet, beside its flow, class and ECN field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Headers {
+pub struct PacketHeaders {
     /// The sender.
     pub source: HostId,
     /// The receiver.
@@ -20,11 +20,11 @@ pub struct Headers {
     pub ack: Option<AckHeader>,
 }
 
-impl Headers {
+impl PacketHeaders {
     /// The headers of a packet from a host that knows no more than the flow: each flow has its own sender and receiver,
     /// and no codepoint.
-    pub const fn of_flow(flow: FlowId) -> Headers {
-        Headers { source: HostId(flow.0), destination: HostId(flow.0), dscp: 0, ack: None }
+    pub const fn of_flow(flow: FlowId) -> PacketHeaders {
+        PacketHeaders { source: HostId(flow.0), destination: HostId(flow.0), dscp: 0, ack: None }
     }
 }
 

@@ -53,7 +53,7 @@ pub use counts::{Counts, SignalCounts};
 pub use cx::{Cx, Sink};
 pub use discipline::{Class, Discipline, LinkInfo};
 pub use gauge::Gauge;
-pub use headers::{AckHeader, Headers, HostId};
+pub use headers::{AckHeader, HostId, PacketHeaders};
 pub use names::nearest;
 pub use packet::{Backlog, ClassId, Ecn, FlowId, Packet};
 pub use params::{BuildError, ParameterInfo, Params, Preset};

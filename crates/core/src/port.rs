@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use crate::counts::Counts;
 use crate::cx::{Cx, Sink};
 use crate::discipline::Discipline;
-use crate::headers::Headers;
+use crate::headers::PacketHeaders;
 use crate::packet::{Backlog, Packet};
 use crate::parts::Histogram;
 use crate::reason::Why;
@@ -95,7 +95,7 @@ impl<T, L: Ledger<T>> Sink<T> for CountingSink<'_, T, L> {
         self.ledger.marked(packet, why, now);
         self.host.marked(packet, why, now);
     }
-    fn headers(&self, packet: &Packet<T>) -> Headers {
+    fn headers(&self, packet: &Packet<T>) -> PacketHeaders {
         self.host.headers(packet)
     }
 }

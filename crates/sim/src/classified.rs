@@ -4,7 +4,7 @@
 //! A flow's headers never change, so each flow is classified once, when the run begins. Scenarios without a
 //! classifier need neither this adapter nor the tag on packets.
 
-use aqm::{Backlog, ClassId, Cx, Discipline, FlowId, Headers, Packet, Sink, Time, Why};
+use aqm::{Backlog, ClassId, Cx, Discipline, FlowId, Packet, PacketHeaders, Sink, Time, Why};
 use headgate_scenario::{Hop, Identity, Scenario};
 
 use crate::segment::{Segment, SimPacket};
@@ -52,7 +52,7 @@ impl Sink<TaggedSegment> for Untag<'_> {
     fn marked(&mut self, packet: &Packet<TaggedSegment>, why: Why, now: Time) {
         self.0.marked(&untag(*packet), why, now);
     }
-    fn headers(&self, packet: &Packet<TaggedSegment>) -> Headers {
+    fn headers(&self, packet: &Packet<TaggedSegment>) -> PacketHeaders {
         self.0.headers(&untag(*packet))
     }
 }

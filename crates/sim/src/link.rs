@@ -4,7 +4,7 @@
 //! [`LinkQueue`] has the mechanism, which live links share. This file builds it from a scenario. It also delivers
 //! departing packets to the hosts.
 
-use aqm::{Headers, Packet, Port, Rng, Sink, Time, Why};
+use aqm::{Packet, PacketHeaders, Port, Rng, Sink, Time, Why};
 use headgate_link::{LinkQueue, Medium, NextHop};
 use headgate_measure::LinkLedger;
 use headgate_scenario::{Hop, Scenario};
@@ -62,7 +62,7 @@ impl Sink<Segment> for Downstream<'_> {
         self.hosts.dropped(self.number, &packet, why, now);
     }
     fn marked(&mut self, _: &SimPacket, _: Why, _: Time) {}
-    fn headers(&self, packet: &SimPacket) -> Headers {
+    fn headers(&self, packet: &SimPacket) -> PacketHeaders {
         self.hosts.headers(packet)
     }
 }

@@ -11,7 +11,7 @@ from headgate.execution.runner import Failures
 from headgate.sweeps import receipt
 from headgate.sweeps.plan import SweepRun
 
-#: Greatest number of runs in a bundle. More would save less than a hundredth of a file for each.
+#: Greatest number of runs in a bundle: they share the cost of its files, and are lost together if it is damaged.
 MOST_RUNS = 64
 #: A sweep has at least this number of bundles, so that a short sweep has a file for each run.
 LEAST_BUNDLES = 16

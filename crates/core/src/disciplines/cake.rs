@@ -28,7 +28,7 @@ use alloc::vec::Vec;
 
 use crate::cx::Cx;
 use crate::discipline::{Discipline, LinkInfo};
-use crate::headers::{Headers, HostId};
+use crate::headers::{HostId, PacketHeaders};
 use crate::packet::{FlowId, Packet};
 use crate::params::BuildError;
 use crate::parts::ways::SLOTS;
@@ -112,7 +112,7 @@ impl<T> Cake<T> {
     }
 
     /// Queue and tin of an arriving packet.
-    fn place(&mut self, packet: &Packet<T>, headers: &Headers) -> (usize, usize) {
+    fn place(&mut self, packet: &Packet<T>, headers: &PacketHeaders) -> (usize, usize) {
         let ends = [self.host_hash(0, headers.source), self.host_hash(1, headers.destination)];
         let tin = self.diffserv.tin(headers.dscp);
         let flow = self.flow_hash(packet.flow, ends);
@@ -130,7 +130,7 @@ impl<T> Cake<T> {
     }
 
     /// Drops the packet of `queue` that its newest packet makes unnecessary.
-    fn filter_acks(&mut self, queue: usize, newest: &Headers, cx: &mut Cx<'_, T>) {
+    fn filter_acks(&mut self, queue: usize, newest: &PacketHeaders, cx: &mut Cx<'_, T>) {
         let Some(ack) = newest.ack.filter(|_| self.filter != AckFilter::Off) else { return };
         let older = self.queues.backlog_of(queue).packets as usize - 1;
         let queued = self.queues.packets(queue).take(older).map(|packet| cx.headers(packet).ack);

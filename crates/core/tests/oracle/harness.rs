@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use aqm::{AckHeader, Cx, Discipline, Ecn, FlowId, Headers, HostId, Packet, Rng, Sink, Span, Time, Why};
+use aqm::{AckHeader, Cx, Discipline, Ecn, FlowId, HostId, Packet, PacketHeaders, Rng, Sink, Span, Time, Why};
 
 /// A decision. The number is the packet's index among the arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,9 +94,9 @@ impl TrafficMix {
 }
 
 /// The headers of a packet: four sources, seven destinations and three codepoints. Small packets acknowledge.
-pub fn headers(flow: FlowId, bytes: u32, number: usize) -> Headers {
+pub fn headers(flow: FlowId, bytes: u32, number: usize) -> PacketHeaders {
     let ack = AckHeader { connection: flow.0, number: number as u32, pure: true, ..AckHeader::default() };
-    Headers {
+    PacketHeaders {
         source: HostId(flow.0 % 4),
         destination: HostId(flow.0 % 7),
         dscp: [0, 8, 46, 0, 0][(flow.0 % 5) as usize],
@@ -115,7 +115,7 @@ impl Sink<usize> for Decided {
     fn marked(&mut self, packet: &Packet<usize>, why: Why, _: Time) {
         self.0.push(Decision::Marked(packet.handle, why));
     }
-    fn headers(&self, packet: &Packet<usize>) -> Headers {
+    fn headers(&self, packet: &Packet<usize>) -> PacketHeaders {
         headers(packet.flow, packet.bytes, packet.handle)
     }
 }

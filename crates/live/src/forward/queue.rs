@@ -1,6 +1,6 @@
 //! The link queue for real packets: frames in a pool, by the loop's clock.
 
-use aqm::{Discipline, Ecn, Headers, Packet, Sink, Span, Time, Why};
+use aqm::{Discipline, Ecn, Packet, PacketHeaders, Sink, Span, Time, Why};
 use headgate_link::{Carrier, LinkQueue, Medium, Meter, NextHop, Transit};
 
 use super::ledger::LaneLedger;
@@ -94,10 +94,10 @@ impl<F> Sink<FrameId> for FrameSink<'_, F> {
         self.discard(packet.handle, FrameEvent::Dropped(why), now);
     }
     fn marked(&mut self, _: &Packet<FrameId>, _: Why, _: Time) {}
-    fn headers(&self, packet: &Packet<FrameId>) -> Headers {
+    fn headers(&self, packet: &Packet<FrameId>) -> PacketHeaders {
         let position = self.pool.ip(&packet.handle);
         let known = position.and_then(|ip| headers::parse(self.pool.frame(&packet.handle), ip));
-        known.unwrap_or_else(|| Headers::of_flow(packet.flow))
+        known.unwrap_or_else(|| PacketHeaders::of_flow(packet.flow))
     }
 }
 

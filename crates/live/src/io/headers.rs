@@ -5,7 +5,7 @@
 
 use std::net::IpAddr;
 
-use aqm::{AckHeader, Headers};
+use aqm::{AckHeader, PacketHeaders};
 use etherparse::{IpNumber, Ipv4HeaderSlice, Ipv6HeaderSlice, TcpHeaderSlice, TcpOptionElement};
 use headgate_scenario::{Classifier, FlowKey, Header, host_id};
 
@@ -13,7 +13,7 @@ use super::frame::IpPosition;
 
 /// The headers of the IP packet at `ip` in `frame`; `None` if it is malformed. An acknowledgement behind extension
 /// headers or in a fragment is not read.
-pub(crate) fn parse(frame: &[u8], ip: IpPosition) -> Option<Headers> {
+pub(crate) fn parse(frame: &[u8], ip: IpPosition) -> Option<PacketHeaders> {
     let packet = frame.get(usize::from(ip.offset)..)?;
     if ip.v6 {
         let header = Ipv6HeaderSlice::from_slice(packet).ok()?;
@@ -29,8 +29,8 @@ pub(crate) fn parse(frame: &[u8], ip: IpPosition) -> Option<Headers> {
     Some(headers(ends, header.slice()[1], tcp))
 }
 
-fn headers([source, destination]: [IpAddr; 2], tos: u8, tcp: Option<&[u8]>) -> Headers {
-    Headers {
+fn headers([source, destination]: [IpAddr; 2], tos: u8, tcp: Option<&[u8]>) -> PacketHeaders {
+    PacketHeaders {
         source: host_id(source, 0),
         destination: host_id(destination, 0),
         dscp: tos >> 2,
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
     use etherparse::{PacketBuilder, TcpOptionElement::*};
 
-    fn packet(build: impl Fn(etherparse::PacketBuilderStep<etherparse::TcpHeader>) -> Vec<u8>) -> Headers {
+    fn packet(build: impl Fn(etherparse::PacketBuilderStep<etherparse::TcpHeader>) -> Vec<u8>) -> PacketHeaders {
         let step = PacketBuilder::ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64).tcp(5001, 40_000, 7, 1000).ack(99);
         parse(&build(step), IpPosition { offset: 0, v6: false }).unwrap()
     }

@@ -1,6 +1,6 @@
 //! The headers of packets, for disciplines that ask for more than flow and class.
 
-use aqm::{AckHeader, Headers, Time};
+use aqm::{AckHeader, PacketHeaders, Time};
 use headgate_scenario::host_id;
 
 use super::Hosts;
@@ -15,12 +15,12 @@ const AE: u8 = 0b100;
 
 impl Hosts {
     /// The headers of a packet on its way.
-    pub fn headers(&self, packet: &SimPacket) -> Headers {
-        let unknown = Headers::of_flow(packet.flow);
+    pub fn headers(&self, packet: &SimPacket) -> PacketHeaders {
+        let unknown = PacketHeaders::of_flow(packet.flow);
         // Lossless: the simulator numbers flows with 32 bits.
         let Some(header) = self.flow_headers.of_flow(packet.flow.0 as u32) else { return unknown };
         let header = if packet.handle.is_reply() { header.reply() } else { header };
-        Headers {
+        PacketHeaders {
             source: host_id(header.source, KEY),
             destination: host_id(header.destination, KEY),
             dscp: header.dscp,
