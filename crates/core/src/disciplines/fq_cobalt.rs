@@ -100,14 +100,16 @@ impl<T> Discipline<T> for FqCobalt<T> {
         let FqCobalt { rules, flows, loops, .. } = self;
         loop {
             let queue = flows.turn()?;
-            // Packets that follow a dropped one are rare: their code is not repeated here.
-            let mut first = true;
-            let pop = || {
-                let packet = if first { flows.pop(queue) } else { flows.pop_after_drop(queue) };
-                first = false;
-                packet.map(|packet| (packet, flows.backlog_of(queue).packets == 0))
+            let Some(head) = flows.pop(queue) else {
+                // A queue that has sent its packets has up to two more turns.
+                loops[queue].record_empty(rules, cx.now);
+                flows.turns.pass_turn(queue);
+                continue;
             };
-            match loops[queue].dequeue(rules, cx, pop) {
+            let empties = |flows: &FlowScheduler<T>| flows.backlog_of(queue).packets == 0;
+            let head = (head, empties(flows));
+            let pop = || flows.pop_after_drop(queue).map(|packet| (packet, empties(flows)));
+            match loops[queue].dequeue_head(rules, cx, head, pop) {
                 Some(packet) => {
                     flows.turns.charge(queue, packet.bytes);
                     return Some(packet);

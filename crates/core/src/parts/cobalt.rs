@@ -67,6 +67,12 @@ impl CobaltRules {
         CobaltRules { settings, grace }
     }
 
+    /// Whether CoDel considers a queueing delay of `waited` too long.
+    #[inline]
+    fn is_over(&self, waited: Span) -> bool {
+        waited > self.settings.target && waited > self.grace
+    }
+
     fn can_mark<T>(&self, packet: &Packet<T>) -> bool {
         self.settings.ecn && packet.ecn.is_capable()
     }
@@ -106,11 +112,49 @@ impl CobaltLoop {
         cx: &mut Cx<'_, T>,
         mut pop: impl FnMut() -> Option<(Packet<T>, bool)>,
     ) -> Option<Packet<T>> {
-        loop {
-            let Some((packet, empty)) = pop() else {
-                self.on_empty_queue(rules, cx.now);
-                return None;
-            };
+        let Some(head) = pop() else {
+            self.record_empty(rules, cx.now);
+            return None;
+        };
+        self.dequeue_head(rules, cx, head, pop)
+    }
+
+    /// As [`dequeue`](CobaltLoop::dequeue), for a caller that has dequeued the head. `pop` then serves only drops, so the
+    /// caller can keep it out of the common path.
+    #[inline(always)]
+    pub fn dequeue_head<T>(
+        &mut self,
+        rules: &CobaltRules,
+        cx: &mut Cx<'_, T>,
+        head: (Packet<T>, bool),
+        pop: impl FnMut() -> Option<(Packet<T>, bool)>,
+    ) -> Option<Packet<T>> {
+        if self.is_at_rest(rules, cx.now - head.0.arrived) {
+            self.dropping = false;
+            self.drop_next = cx.now + rules.settings.interval;
+            return Some(head.0);
+        }
+        self.control(rules, cx, head, pop)
+    }
+
+    /// Whether CoDel's count and BLUE's probability are zero, and a packet that has waited for `waited` leaves them so.
+    #[inline(always)]
+    fn is_at_rest(&self, rules: &CobaltRules, waited: Span) -> bool {
+        let raises = rules.settings.blue_threshold.is_some_and(|most| waited > most);
+        self.count == 0 && self.probability <= 0.0 && !rules.is_over(waited) && !raises
+    }
+
+    /// Judges packets until one may be sent. Not inlined: packets at rest do not need it.
+    #[inline(never)]
+    fn control<T>(
+        &mut self,
+        rules: &CobaltRules,
+        cx: &mut Cx<'_, T>,
+        head: (Packet<T>, bool),
+        mut pop: impl FnMut() -> Option<(Packet<T>, bool)>,
+    ) -> Option<Packet<T>> {
+        let mut next = Some(head);
+        while let Some((packet, empty)) = next {
             let DropDecision { codel, blue } = self.judge(rules, &packet, cx.now, cx.rng);
             let last = rules.settings.keep_last && empty;
             if blue && !last {
@@ -122,7 +166,10 @@ impl CobaltLoop {
             } else {
                 return Some(packet);
             }
+            next = pop();
         }
+        self.record_empty(rules, cx.now);
+        None
     }
 
     /// A packet arrives: the idle time so far lowers the probability.
@@ -180,11 +227,20 @@ impl CobaltLoop {
         self.changed = first + period * (steps - 1);
     }
 
-    #[cold]
-    fn on_empty_queue(&mut self, rules: &CobaltRules, now: Time) {
+    /// Records that the queue was empty at its turn, as [`dequeue`](CobaltLoop::dequeue) does.
+    #[inline]
+    pub fn record_empty(&mut self, rules: &CobaltRules, now: Time) {
         self.idle.get_or_insert(now);
-        self.apply_idle_time(rules, now);
         self.dropping = false;
+        if self.probability > 0.0 || self.count > 0 {
+            self.calm_down(rules, now);
+        }
+    }
+
+    /// While the queue is empty, the probability and the count fall.
+    #[inline(never)]
+    fn calm_down(&mut self, rules: &CobaltRules, now: Time) {
+        self.apply_idle_time(rules, now);
         if self.count > 0 && now >= self.drop_next {
             self.decay_once(rules);
         }
@@ -195,11 +251,10 @@ impl CobaltLoop {
         self.drop_next += self.signal_interval(rules);
     }
 
-    /// `cobalt_should_drop`. Not inlined: the caller's loop mostly runs once, and its setup costs more than the call.
-    #[inline(never)]
+    /// `cobalt_should_drop`.
     fn judge<T>(&mut self, rules: &CobaltRules, packet: &Packet<T>, now: Time, rng: &mut Rng) -> DropDecision {
         let waited = now - packet.arrived;
-        let over = waited > rules.settings.target && waited > rules.grace;
+        let over = rules.is_over(waited);
         let due = self.count > 0 && now >= self.drop_next;
         let mut past = now > self.drop_next;
         if over {
