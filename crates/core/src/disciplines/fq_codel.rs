@@ -118,7 +118,7 @@ impl<T> Discipline<T> for FqCodel<T> {
             let left = |flows: &FlowScheduler<T>| {
                 if config.shared_mtu { flows.backlog().bytes } else { flows.backlog_of(queue).bytes }
             };
-            let head = Some((head, left(flows)));
+            let head = (head, left(flows));
             let pop = || flows.pop_after_drop(queue).map(|packet| (packet, left(flows)));
             match loops[queue].dequeue_head(&config.rules, cx, head, pop) {
                 Some(packet) => {

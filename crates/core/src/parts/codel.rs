@@ -74,7 +74,10 @@ impl CodelLoop {
         cx: &mut Cx<'_, T>,
         mut pop: impl FnMut() -> Option<PoppedPacket<T>>,
     ) -> Option<Packet<T>> {
-        let head = pop();
+        let Some(head) = pop() else {
+            self.record_empty();
+            return None;
+        };
         self.dequeue_head(rules, cx, head, pop)
     }
 
@@ -85,16 +88,16 @@ impl CodelLoop {
         &mut self,
         rules: &CodelSettings,
         cx: &mut Cx<'_, T>,
-        head: Option<PoppedPacket<T>>,
+        (packet, left): PoppedPacket<T>,
         pop: impl FnMut() -> Option<PoppedPacket<T>>,
     ) -> Option<Packet<T>> {
-        let (packet, late) = self.check_delay(rules, head, cx.now);
-        let packet = if self.dropping || late { self.control(rules, cx, pop, packet, late) } else { packet };
-        match (packet, rules.ce_threshold) {
-            (Some(packet), Some(most)) if rules.ecn && packet.ecn.is_capable() && cx.now - packet.arrived > most => {
+        let late = self.is_late(rules, &packet, left, cx.now);
+        let packet = if self.dropping || late { self.control(rules, cx, pop, packet, late)? } else { packet };
+        match rules.ce_threshold {
+            Some(most) if rules.ecn && packet.ecn.is_capable() && cx.now - packet.arrived > most => {
                 cx.signal(packet, Why::Sojourn, true)
             }
-            (packet, _) => packet,
+            _ => Some(packet),
         }
     }
 
@@ -110,9 +113,10 @@ impl CodelLoop {
         rules: &CodelSettings,
         cx: &mut Cx<'_, T>,
         mut pop: impl FnMut() -> Option<PoppedPacket<T>>,
-        mut packet: Option<Packet<T>>,
+        packet: Packet<T>,
         mut late: bool,
     ) -> Option<Packet<T>> {
+        let mut packet = Some(packet);
         if !self.dropping {
             packet = cx.signal(packet?, Why::Sojourn, rules.ecn);
             if packet.is_none() {
@@ -141,9 +145,7 @@ impl CodelLoop {
         packet
     }
 
-    /// `dodequeue`: returns the packet, and whether it may be dropped because the delay has been above the target for
-    /// an interval.
-    #[inline]
+    /// `dodequeue`: returns the packet, and whether it may be dropped.
     fn check_delay<T>(
         &mut self,
         rules: &CodelSettings,
@@ -154,12 +156,19 @@ impl CodelLoop {
             self.first_above = None;
             return (None, false);
         };
+        let late = self.is_late(rules, &packet, left, now);
+        (Some(packet), late)
+    }
+
+    /// Whether a packet that leaves `left` bytes in its queue may be dropped because the delay has been above the
+    /// target for an interval.
+    #[inline]
+    fn is_late<T>(&mut self, rules: &CodelSettings, packet: &Packet<T>, left: u64, now: Time) -> bool {
         if now - packet.arrived < rules.target || left <= rules.mtu.0 {
             self.first_above = None;
-            return (Some(packet), false);
+            return false;
         }
-        let until = *self.first_above.get_or_insert(now + rules.interval);
-        (Some(packet), now >= until)
+        now >= *self.first_above.get_or_insert(now + rules.interval)
     }
 
     /// Enters the dropping state, at the previous drop rate if the state ended recently.
