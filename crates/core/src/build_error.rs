@@ -76,13 +76,13 @@ impl BuildError {
 /// A suggestion for a discipline of Linux or the literature that this crate lacks.
 fn suggest_alternative(name: &str) -> Option<&'static str> {
     Some(match name.strip_prefix("sch_").unwrap_or(name) {
-        "cake" | "fq_cake" => "`fq_codel` and `fq_pie` are similar",
+        "cake" | "fq_cake" | "sqm" => "use `cake`",
         "fifo" | "pfifo" | "bfifo" | "pfifo_fast" | "pfifo_head_drop" | "noqueue" => "use `droptail`",
         "htb" | "hfsc" | "cbq" | "ets" => "combine `prio` or `drr` with `tbf`",
         "wfq" | "wf2q" | "stfq" => "`fq` is similar",
         "wrr" | "qfq" => "`drr` is similar",
         "gred" | "wred" | "rio" => "`red` is similar",
-        "pi" | "pi2" => "`pie` and `dualpi2` are similar",
+        "pi2" => "`pie` and `dualpi2` are similar",
         "dualq" => "use `dualpi2`",
         "netem" => "use the keys `delay`, `jitter`, `loss` and `reorder` of [link]",
         _ => return None,
