@@ -219,6 +219,7 @@ fn every_ready_scenario_survives_a_round_trip_and_begins_with_a_description() {
     assert_eq!(
         stems,
         [
+            "access",
             "bbr",
             "buffers",
             "chain",
