@@ -42,6 +42,7 @@ __all__ = [
     "run",
     "run_live",
     "sources",
+    "table_of_runs",
     "tables",
 ]
 
