@@ -1,6 +1,6 @@
 //! The context of a call to a discipline: time, randomness, and a sink for drops and marks.
 
-use crate::headers::PacketHeaders;
+use crate::headers::{AckHeader, PacketHeaders};
 use crate::packet::{Ecn, Packet};
 use crate::reason::Why;
 use crate::rng::Rng;
@@ -18,6 +18,12 @@ pub trait Sink<T> {
     /// answer.
     fn headers(&self, packet: &Packet<T>) -> PacketHeaders {
         PacketHeaders::of_flow(packet.flow)
+    }
+
+    /// The fields of a packet that is a TCP segment with the ACK flag; `None` for any other, and from a host that does not
+    /// tell.
+    fn ack(&self, _: &Packet<T>) -> Option<AckHeader> {
+        None
     }
 }
 
@@ -49,6 +55,11 @@ impl<'a, T> Cx<'a, T> {
     /// The headers of a packet, queued or arriving.
     pub fn headers(&self, packet: &Packet<T>) -> PacketHeaders {
         self.sink.headers(packet)
+    }
+
+    /// The fields of an acknowledgement, queued or arriving; see [`Sink::ack`].
+    pub fn ack(&self, packet: &Packet<T>) -> Option<AckHeader> {
+        self.sink.ack(packet)
     }
 
     /// Drops `packet`, consuming it: a dropped packet cannot be sent.

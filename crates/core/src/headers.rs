@@ -1,5 +1,5 @@
 //! Header fields that few disciplines read. Packets do not carry them: the host answers when asked, see
-//! [`Sink::headers`](crate::Sink::headers).
+//! [`Sink::headers`](crate::Sink::headers) and [`Sink::ack`](crate::Sink::ack).
 
 use crate::packet::FlowId;
 
@@ -16,26 +16,24 @@ pub struct PacketHeaders {
     pub destination: HostId,
     /// The differentiated services codepoint, 0 to 63 (RFC 2474).
     pub dscp: u8,
-    /// The fields of a TCP segment that acknowledges; `None` for any other packet.
-    pub ack: Option<AckHeader>,
 }
 
 impl PacketHeaders {
     /// The headers of a packet from a host that knows no more than the flow: each flow has its own sender and receiver,
     /// and no codepoint.
     pub const fn of_flow(flow: FlowId) -> PacketHeaders {
-        PacketHeaders { source: HostId(flow.0), destination: HostId(flow.0), dscp: 0, ack: None }
+        PacketHeaders { source: HostId(flow.0), destination: HostId(flow.0), dscp: 0 }
     }
 }
 
-/// Fields of a TCP segment with the ACK flag, for filters of acknowledgments.
+/// Fields of a TCP segment with the ACK flag, for filters of acknowledgements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AckHeader {
     /// The connection and direction: packets of one number have the same addresses and ports.
     pub connection: u64,
-    /// The acknowledgment number; it may wrap around.
+    /// The acknowledgement number; it may wrap around.
     pub number: u32,
-    /// Whether a later acknowledgment says all that it says, apart from the fields below: it has no data, no flag beside
+    /// Whether a later acknowledgement says all that it says, apart from the fields below: it has no data, no flag beside
     /// ACK, ECE and CWR, and no option beside SACK and timestamps.
     pub pure: bool,
     /// The flags ECE (bit 0) and CWR (bit 1) (RFC 3168, section 6.1).

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use crate::counts::Counts;
 use crate::cx::{Cx, Sink};
 use crate::discipline::Discipline;
-use crate::headers::PacketHeaders;
+use crate::headers::{AckHeader, PacketHeaders};
 use crate::packet::{Backlog, Packet};
 use crate::parts::Histogram;
 use crate::reason::Why;
@@ -97,6 +97,9 @@ impl<T, L: Ledger<T>> Sink<T> for CountingSink<'_, T, L> {
     }
     fn headers(&self, packet: &Packet<T>) -> PacketHeaders {
         self.host.headers(packet)
+    }
+    fn ack(&self, packet: &Packet<T>) -> Option<AckHeader> {
+        self.host.ack(packet)
     }
 }
 

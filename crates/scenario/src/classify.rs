@@ -172,12 +172,7 @@ impl Classifier {
     pub fn flow(&self, header: &Header<'_>, class: ClassId) -> FlowId {
         let mut hash = Hash(self.key);
         match self.flow {
-            FlowKey::FiveTuple => {
-                hash.address(header.source, FlowKey::WHOLE);
-                hash.address(header.destination, FlowKey::WHOLE);
-                let ports = u64::from(header.source_port) << 16 | u64::from(header.destination_port);
-                hash.word(u64::from(header.protocol) << 32 | ports);
-            }
+            FlowKey::FiveTuple => return FlowId(five_tuple_id(header, self.key)),
             FlowKey::Source(bits) => hash.address(header.source, bits),
             FlowKey::Destination(bits) => hash.address(header.destination, bits),
             FlowKey::Pair => {
@@ -202,6 +197,17 @@ fn low_bits(address: IpAddr) -> u32 {
         IpAddr::V4(v4) => v4.to_bits(),
         IpAddr::V6(v6) => v6.to_bits() as u32,
     }
+}
+
+/// An identifier of the header's addresses, ports and protocol, hashed under `key`.
+#[inline]
+pub fn five_tuple_id(header: &Header<'_>, key: u64) -> u64 {
+    let mut hash = Hash(key);
+    hash.address(header.source, FlowKey::WHOLE);
+    hash.address(header.destination, FlowKey::WHOLE);
+    let ports = u64::from(header.source_port) << 16 | u64::from(header.destination_port);
+    hash.word(u64::from(header.protocol) << 32 | ports);
+    hash.0
 }
 
 /// The identifier of the host with this address, hashed under `key`.

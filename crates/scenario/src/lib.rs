@@ -64,7 +64,7 @@ pub use access_delay::AccessDelay;
 pub use aqm::Qdisc;
 pub use cc::{Cc, ControllerTraits, Recovery, UdpCc};
 pub use changes::Changes;
-pub use classify::{Classifier, Conditions, FlowKey, TrafficClass, host_id};
+pub use classify::{Classifier, Conditions, FlowKey, TrafficClass, five_tuple_id, host_id};
 pub use controllers::Controller;
 pub use error::ScenarioError;
 pub use fields::Ports;

@@ -4,7 +4,7 @@
 //! A flow's headers never change, so each flow is classified once, when the run begins. Scenarios without a
 //! classifier need neither this adapter nor the tag on packets.
 
-use aqm::{Backlog, ClassId, Cx, Discipline, FlowId, Packet, PacketHeaders, Sink, Time, Why};
+use aqm::{AckHeader, Backlog, ClassId, Cx, Discipline, FlowId, Packet, PacketHeaders, Sink, Time, Why};
 use headgate_scenario::{Hop, Identity, Scenario};
 
 use crate::segment::{Segment, SimPacket};
@@ -54,6 +54,9 @@ impl Sink<TaggedSegment> for Untag<'_> {
     }
     fn headers(&self, packet: &Packet<TaggedSegment>) -> PacketHeaders {
         self.0.headers(&untag(*packet))
+    }
+    fn ack(&self, packet: &Packet<TaggedSegment>) -> Option<AckHeader> {
+        self.0.ack(&untag(*packet))
     }
 }
 

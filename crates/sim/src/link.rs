@@ -4,7 +4,7 @@
 //! [`LinkQueue`] has the mechanism, which live links share. This file builds it from a scenario. It also delivers
 //! departing packets to the hosts.
 
-use aqm::{Packet, PacketHeaders, Port, Rng, Sink, Time, Why};
+use aqm::{AckHeader, Packet, PacketHeaders, Port, Rng, Sink, Time, Why};
 use headgate_link::{LinkQueue, Medium, NextHop};
 use headgate_measure::LinkLedger;
 use headgate_scenario::{Hop, Scenario};
@@ -64,5 +64,8 @@ impl Sink<Segment> for Downstream<'_> {
     fn marked(&mut self, _: &SimPacket, _: Why, _: Time) {}
     fn headers(&self, packet: &SimPacket) -> PacketHeaders {
         self.hosts.headers(packet)
+    }
+    fn ack(&self, packet: &SimPacket) -> Option<AckHeader> {
+        self.hosts.ack(packet)
     }
 }

@@ -1,8 +1,8 @@
 //! CAKE (Common Applications Kept Enhanced): a shaper, tins by codepoint, fair turns for hosts and for flows within each
-//! host, COBALT in each queue, and a filter of acknowledgments.
+//! host, COBALT in each queue, and a filter of acknowledgements.
 //!
 //! On arrival, the packet's codepoint gives its tin, and its flow a queue of the tin. If eight flows of a set have all
-//! its queues, they share. With an acknowledgment filter, an acknowledgment that makes a
+//! its queues, they share. With an acknowledgement filter, an acknowledgement that makes a
 //! queued one unnecessary takes that one's place. If the limit is exceeded, the longest queue drops its oldest packet,
 //! and its BLUE probability rises.
 //!
@@ -11,7 +11,7 @@
 //! host. COBALT drops, marks or sends. The shaper is a virtual clock: after each packet, it closes for the time that the
 //! packet takes at `bandwidth`, with its overhead.
 //!
-//! Sources and destinations, codepoints and acknowledgments come from the host ([`Sink::headers`](crate::Sink::headers)).
+//! Sources and destinations, codepoints and acknowledgements come from the host ([`Sink::headers`](crate::Sink::headers)).
 //!
 //! Source: T. Høiland-Jørgensen, D. Täht, J. Morton, "Piece of CAKE: a comprehensive queue management solution for home
 //! gateways", IEEE LANMAN 2018; Linux 5.5's `sch_cake.c`. Deviations are listed in docs/disciplines/cake.md.
@@ -28,7 +28,7 @@ use alloc::vec::Vec;
 
 use crate::cx::Cx;
 use crate::discipline::{Discipline, LinkInfo};
-use crate::headers::{HostId, PacketHeaders};
+use crate::headers::{AckHeader, HostId, PacketHeaders};
 use crate::packet::{FlowId, Packet};
 use crate::params::BuildError;
 use crate::parts::ways::SLOTS;
@@ -129,12 +129,11 @@ impl<T> Cake<T> {
         }
     }
 
-    /// Drops the packet of `queue` that its newest packet makes unnecessary.
-    fn filter_acks(&mut self, queue: usize, newest: &PacketHeaders, cx: &mut Cx<'_, T>) {
-        let Some(ack) = newest.ack.filter(|_| self.filter != AckFilter::Off) else { return };
+    /// Drops the packet of `queue` that its newest packet, with the header `newest`, makes unnecessary.
+    fn filter_acks(&mut self, queue: usize, newest: &AckHeader, cx: &mut Cx<'_, T>) {
         let older = self.queues.backlog_of(queue).packets as usize - 1;
-        let queued = self.queues.packets(queue).take(older).map(|packet| cx.headers(packet).ack);
-        let place = ack_filter::unnecessary(queued, &ack, self.filter == AckFilter::Aggressive);
+        let queued = self.queues.packets(queue).take(older).map(|packet| cx.ack(packet));
+        let place = ack_filter::unnecessary(queued, newest, self.filter == AckFilter::Aggressive);
         if let Some(packet) = place.and_then(|place| self.queues.take_at(queue, place)) {
             self.tins[queue / SLOTS].packets -= 1;
             cx.drop(packet, Why::AckFilter);
@@ -207,6 +206,7 @@ impl<T> Discipline<T> for Cake<T> {
     #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         let headers = cx.headers(&packet);
+        let ack = if self.filter == AckFilter::Off { None } else { cx.ack(&packet) };
         let (number, queue) = self.place(&packet, &headers);
         self.set_clocks(number, cx.now);
         let tin = &mut self.tins[number];
@@ -214,7 +214,9 @@ impl<T> Discipline<T> for Cake<T> {
         tin.loops[queue].queued();
         tin.packets += 1;
         self.queues.push(number * SLOTS + queue, packet);
-        self.filter_acks(number * SLOTS + queue, &headers, cx);
+        if let Some(ack) = ack {
+            self.filter_acks(number * SLOTS + queue, &ack, cx);
+        }
         self.tins[number].joined(queue);
         while !self.limit.holds(self.queues.backlog()) {
             self.drop_from_longest(Why::FlowLimit, cx);

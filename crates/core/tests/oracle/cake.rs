@@ -11,7 +11,7 @@ use aqm::{FlowId, HostId, LinkInfo, Params, Rate, Rng, Why};
 use super::cobalt::{Plain as PlainCobalt, seen as seen_loop};
 use super::codel::nanos;
 use super::lengths::Lengths;
-use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry, headers};
+use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, ack, agree, entry, headers};
 
 const KEY: u64 = 7;
 const QUEUES: u64 = 1024;
@@ -201,10 +201,10 @@ impl Plain {
         }
     }
 
-    /// The place of the acknowledgment to drop, for traffic whose acknowledgments are all pure and of one flag.
+    /// The place of the acknowledgement to drop, for traffic whose acknowledgements are all pure and of one flag.
     fn filtered(&self, tin: usize, queue: u64) -> Option<usize> {
         let packets = &self.tins[tin].flows[&queue].packets;
-        let ack = |(packet, _): &(Arrival, i64)| headers(FlowId(packet.flow), packet.bytes, packet.number).ack;
+        let ack = |(packet, _): &(Arrival, i64)| ack(FlowId(packet.flow), packet.bytes, packet.number);
         let newest = ack(packets.back()?)?;
         let older = packets.iter().take(packets.len() - 1).map(ack).collect::<Vec<_>>();
         let before = |other: &Option<aqm::AckHeader>| {
@@ -247,7 +247,7 @@ impl Plain {
 impl Oracle for Plain {
     fn arrive(&mut self, packet: Arrival, now: f64, _: &mut Rng) -> Vec<Decision> {
         let (mut said, now, isolation) = (Vec::new(), nanos(now), self.config.isolation);
-        let fields = headers(FlowId(packet.flow), packet.bytes, packet.number);
+        let fields = headers(FlowId(packet.flow));
         let end = |end: u32, HostId(host): HostId| keyed(KEY.rotate_left(21 * end), FlowId(host));
         let (source, destination) = (end(1, fields.source), end(2, fields.destination));
         let hash = match isolation {

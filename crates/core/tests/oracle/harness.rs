@@ -93,14 +93,18 @@ impl TrafficMix {
     }
 }
 
-/// The headers of a packet: four sources, seven destinations and three codepoints. Small packets acknowledge.
-pub fn headers(flow: FlowId, bytes: u32, number: usize) -> PacketHeaders {
+/// Small packets acknowledge.
+pub fn ack(flow: FlowId, bytes: u32, number: usize) -> Option<AckHeader> {
     let ack = AckHeader { connection: flow.0, number: number as u32, pure: true, ..AckHeader::default() };
+    (bytes < 100).then_some(ack)
+}
+
+/// The headers of a flow: four sources, seven destinations and three codepoints.
+pub fn headers(flow: FlowId) -> PacketHeaders {
     PacketHeaders {
         source: HostId(flow.0 % 4),
         destination: HostId(flow.0 % 7),
         dscp: [0, 8, 46, 0, 0][(flow.0 % 5) as usize],
-        ack: (bytes < 100).then_some(ack),
     }
 }
 
@@ -116,7 +120,10 @@ impl Sink<usize> for Decided {
         self.0.push(Decision::Marked(packet.handle, why));
     }
     fn headers(&self, packet: &Packet<usize>) -> PacketHeaders {
-        headers(packet.flow, packet.bytes, packet.handle)
+        headers(packet.flow)
+    }
+    fn ack(&self, packet: &Packet<usize>) -> Option<AckHeader> {
+        ack(packet.flow, packet.bytes, packet.handle)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The link queue for real packets: frames in a pool, by the loop's clock.
 
-use aqm::{Discipline, Ecn, Packet, PacketHeaders, Sink, Span, Time, Why};
+use aqm::{AckHeader, Discipline, Ecn, Packet, PacketHeaders, Sink, Span, Time, Why};
 use headgate_link::{Carrier, LinkQueue, Medium, Meter, NextHop, Transit};
 
 use super::ledger::LaneLedger;
@@ -61,6 +61,11 @@ pub(crate) struct FrameSink<'a, F> {
 }
 
 impl<F> FrameSink<'_, F> {
+    /// The IP packet in a frame, with what follows it.
+    fn ip_packet(&self, frame: &FrameId) -> Option<&[u8]> {
+        self.pool.frame(frame).get(usize::from(self.pool.ip(frame)?.offset)..)
+    }
+
     fn discard(&mut self, frame: FrameId, event: FrameEvent, at: Time) {
         if let Some(recorder) = self.recorder {
             recorder.record(at, event, self.pool.frame(&frame));
@@ -95,9 +100,10 @@ impl<F> Sink<FrameId> for FrameSink<'_, F> {
     }
     fn marked(&mut self, _: &Packet<FrameId>, _: Why, _: Time) {}
     fn headers(&self, packet: &Packet<FrameId>) -> PacketHeaders {
-        let position = self.pool.ip(&packet.handle);
-        let known = position.and_then(|ip| headers::parse(self.pool.frame(&packet.handle), ip));
-        known.unwrap_or_else(|| PacketHeaders::of_flow(packet.flow))
+        self.ip_packet(&packet.handle).and_then(headers::parse).unwrap_or_else(|| PacketHeaders::of_flow(packet.flow))
+    }
+    fn ack(&self, packet: &Packet<FrameId>) -> Option<AckHeader> {
+        headers::parse_ack(self.ip_packet(&packet.handle)?)
     }
 }
 

@@ -7,38 +7,44 @@ use std::net::IpAddr;
 
 use aqm::{AckHeader, PacketHeaders};
 use etherparse::{IpNumber, Ipv4HeaderSlice, Ipv6HeaderSlice, TcpHeaderSlice, TcpOptionElement};
-use headgate_scenario::{Classifier, FlowKey, Header, host_id};
+use headgate_scenario::{Header, five_tuple_id, host_id};
 
-use super::frame::IpPosition;
+/// The headers of an IP packet; `None` if it is malformed.
+pub(crate) fn parse(packet: &[u8]) -> Option<PacketHeaders> {
+    let IpFields { ends: [source, destination], tos, .. } = ip_fields(packet)?;
+    Some(PacketHeaders { source: host_id(source, 0), destination: host_id(destination, 0), dscp: tos >> 2 })
+}
 
-/// The headers of the IP packet at `ip` in `frame`; `None` if it is malformed. An acknowledgement behind extension
-/// headers or in a fragment is not read.
-pub(crate) fn parse(frame: &[u8], ip: IpPosition) -> Option<PacketHeaders> {
-    let packet = frame.get(usize::from(ip.offset)..)?;
-    if ip.v6 {
+/// The fields of an IP packet that is a TCP segment with the ACK flag and without SYN. One in a fragment or behind
+/// extension headers is not read.
+pub(crate) fn parse_ack(packet: &[u8]) -> Option<AckHeader> {
+    let IpFields { ends, tcp, .. } = ip_fields(packet)?;
+    ack(tcp?, ends)
+}
+
+struct IpFields<'a> {
+    ends: [IpAddr; 2],
+    /// The DSCP and the ECN field.
+    tos: u8,
+    /// The TCP segment, if it is one.
+    tcp: Option<&'a [u8]>,
+}
+
+fn ip_fields(packet: &[u8]) -> Option<IpFields<'_>> {
+    if packet.first()? >> 4 == 6 {
         let header = Ipv6HeaderSlice::from_slice(packet).ok()?;
         let payload = packet[header.slice().len()..].get(..usize::from(header.payload_length()));
         let ends = [header.source_addr().into(), header.destination_addr().into()];
         let tcp = payload.filter(|_| header.next_header() == IpNumber::TCP);
-        return Some(headers(ends, header.traffic_class(), tcp));
+        return Some(IpFields { ends, tos: header.traffic_class(), tcp });
     }
     let header = Ipv4HeaderSlice::from_slice(packet).ok()?;
     let payload = packet.get(header.slice().len()..usize::from(header.total_len()));
     let ends = [header.source_addr().into(), header.destination_addr().into()];
     let tcp = payload.filter(|_| header.protocol() == IpNumber::TCP && !header.is_fragmenting_payload());
-    Some(headers(ends, header.slice()[1], tcp))
+    Some(IpFields { ends, tos: header.slice()[1], tcp })
 }
 
-fn headers([source, destination]: [IpAddr; 2], tos: u8, tcp: Option<&[u8]>) -> PacketHeaders {
-    PacketHeaders {
-        source: host_id(source, 0),
-        destination: host_id(destination, 0),
-        dscp: tos >> 2,
-        ack: tcp.and_then(|payload| ack(payload, [source, destination])),
-    }
-}
-
-/// The fields of a segment with the ACK flag and without SYN, which no acknowledgement precedes.
 fn ack(payload: &[u8], [source, destination]: [IpAddr; 2]) -> Option<AckHeader> {
     let tcp = TcpHeaderSlice::from_slice(payload).ok()?;
     if !tcp.ack() || tcp.syn() {
@@ -50,7 +56,7 @@ fn ack(payload: &[u8], [source, destination]: [IpAddr; 2]) -> Option<AckHeader> 
     // The low bits of byte 12 are reserved, but for AE (RFC 9768).
     let plain = !(tcp.fin() || tcp.rst() || tcp.psh() || tcp.urg()) && tcp.slice()[12] & 0b1111 == 0;
     let mut ack = AckHeader {
-        connection: Classifier::new(&[], FlowKey::FiveTuple, 0).flow(&header, aqm::ClassId(0)).0,
+        connection: five_tuple_id(&header, 0),
         number: tcp.acknowledgment_number(),
         pure: plain && payload.len() == tcp.slice().len(),
         ecn_flags: u8::from(tcp.ece()) | u8::from(tcp.cwr()) << 1,
@@ -79,9 +85,12 @@ mod tests {
     use super::*;
     use etherparse::{PacketBuilder, TcpOptionElement::*};
 
-    fn packet(build: impl Fn(etherparse::PacketBuilderStep<etherparse::TcpHeader>) -> Vec<u8>) -> PacketHeaders {
+    fn packet(
+        build: impl Fn(etherparse::PacketBuilderStep<etherparse::TcpHeader>) -> Vec<u8>,
+    ) -> (PacketHeaders, Option<AckHeader>) {
         let step = PacketBuilder::ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64).tcp(5001, 40_000, 7, 1000).ack(99);
-        parse(&build(step), IpPosition { offset: 0, v6: false }).unwrap()
+        let bytes = build(step);
+        (parse(&bytes).unwrap(), parse_ack(&bytes))
     }
 
     fn written(step: etherparse::PacketBuilderStep<etherparse::TcpHeader>, data: &[u8]) -> Vec<u8> {
@@ -94,19 +103,17 @@ mod tests {
     fn an_acknowledgement_is_read_with_its_options() {
         let options =
             [Noop, Noop, Timestamp(5, 6), SelectiveAcknowledgement((200, 300), [Some((400, 500)), None, None])];
-        let headers = packet(|step| written(step.options(&options).unwrap(), &[]));
-        let ack = headers.ack.unwrap();
+        let (headers, ack) = packet(|step| written(step.options(&options).unwrap(), &[]));
+        let ack = ack.unwrap();
         assert!(ack.pure && ack.number == 99 && ack.ecn_flags == 0);
         assert_eq!((ack.timestamps, ack.sack), (Some([5, 6]), [(200, 300), (400, 500), (0, 0), (0, 0)]));
-        let back = packet(|step| written(step, &[]));
-        assert_eq!((back.source, back.destination), (headers.source, headers.destination));
-        assert_ne!(back.source, back.destination);
+        assert_ne!(headers.source, headers.destination);
     }
 
     #[test]
     fn segments_that_say_more_are_not_pure_and_others_do_not_acknowledge() {
         let pure = |data: &[u8], change: fn(etherparse::PacketBuilderStep<etherparse::TcpHeader>) -> _| {
-            packet(|step| written(change(step), data)).ack.map(|ack| (ack.pure, ack.ecn_flags))
+            packet(|step| written(change(step), data)).1.map(|ack| (ack.pure, ack.ecn_flags))
         };
         assert_eq!(pure(&[], |step| step), Some((true, 0)));
         assert_eq!(pure(&[1], |step| step), Some((false, 0)));
@@ -124,9 +131,7 @@ mod tests {
         udp.write(&mut v6, &[0; 8]).unwrap();
         v6[0] |= 0xb;
         v6[1] |= 0x80;
-        let headers = parse(&v6, IpPosition { offset: 0, v6: true }).unwrap();
-        assert_eq!((headers.dscp, headers.ack), (46, None));
-        assert_eq!(parse(&v6[..30], IpPosition { offset: 0, v6: true }), None);
-        assert_eq!(parse(&v6, IpPosition { offset: 200, v6: true }), None);
+        assert_eq!((parse(&v6).unwrap().dscp, parse_ack(&v6)), (46, None));
+        assert!(parse(&v6[..30]).is_none() && parse(&[]).is_none());
     }
 }

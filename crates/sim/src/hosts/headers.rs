@@ -24,11 +24,11 @@ impl Hosts {
             source: host_id(header.source, KEY),
             destination: host_id(header.destination, KEY),
             dscp: header.dscp,
-            ack: self.ack_header(packet),
         }
     }
 
-    fn ack_header(&self, packet: &SimPacket) -> Option<AckHeader> {
+    /// The fields of a packet that is an acknowledgement.
+    pub fn ack(&self, packet: &SimPacket) -> Option<AckHeader> {
         let SegmentContents::Ack { ack, ece, ace, options } = packet.handle.contents() else { return None };
         let options = options.map_or_else(AckOptions::default, |id| *self.replies.ack_options.get(id));
         let [first, second, third] = options.blocks.unwrap_or_default();

@@ -1,6 +1,6 @@
-//! Which queued acknowledgment a new one makes unnecessary.
+//! Which queued acknowledgement a new one makes unnecessary.
 //!
-//! An acknowledgment is dropped only if nothing is lost with it: it has no data, its SACK blocks are in the new one, its
+//! An acknowledgement is dropped only if nothing is lost with it: it has no data, its SACK blocks are in the new one, its
 //! timestamps are no later, and the ECE and CWR flags of its neighbors are the same. The oldest is dropped, so that the
 //! next one takes its place near the head of the queue.
 //!
@@ -12,7 +12,7 @@ use crate::headers::AckHeader;
 
 /// The place among the `queued` packets, oldest first, of the one that `newest`, behind them, makes unnecessary.
 ///
-/// Another acknowledgment that would do must follow it, so that two are left of three. With `aggressive` one is enough,
+/// Another acknowledgement that would do must follow it, so that two are left of three. With `aggressive` one is enough,
 /// if it is the packet before `newest` and has the same flags.
 pub fn unnecessary(
     queued: impl Iterator<Item = Option<AckHeader>>,
@@ -25,7 +25,7 @@ pub fn unnecessary(
         last = place;
         let Some(header) = header.filter(|header| header.connection == newest.connection) else { continue };
         if chosen.is_some_and(|(_, flags)| flags != header.ecn_flags) {
-            // The sender must hear of the change, so the acknowledgment before it stays.
+            // The sender must hear of the change, so the acknowledgement before it stays.
             chosen = None;
             eligible -= 1;
         }
@@ -60,8 +60,8 @@ fn timestamps_advance(older: Option<[u32; 2]>, newest: Option<[u32; 2]>) -> bool
     older.iter().zip(newest).all(|(older, newest)| !is_after(*older, newest))
 }
 
-/// Whether the blocks of `older` are less than those of `newest`, or the same; `None` if `older` has one that `newest`
-/// lacks, or reports a duplicate (RFC 2883).
+/// `Less` if `newest` reports more bytes in its SACK blocks, `Equal` if it reports the same. `None` if `older` has a block
+/// that `newest` lacks, or reports a duplicate (RFC 2883).
 fn compare_blocks(older: &AckHeader, newest: &AckHeader) -> Option<Ordering> {
     let holds = |(start, end): (u32, u32)| blocks(newest).any(|(s, e)| !is_after(s, start) && !is_after(end, e));
     let kept = blocks(older).all(|(start, end)| !is_after(older.number, start) && holds((start, end)));
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn of_three_acknowledgments_the_oldest_goes_and_of_two_only_in_aggressive_mode() {
+    fn of_three_acknowledgements_the_oldest_goes_and_of_two_only_in_aggressive_mode() {
         assert_eq!(filtered(&[], ack(3)), [None, None]);
         assert_eq!(filtered(&[ack(1)], ack(3)), [None, Some(0)]);
         assert_eq!(filtered(&[ack(1), ack(2)], ack(3)), [Some(0), Some(0)]);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn acknowledgments_that_say_something_more_stay() {
+    fn acknowledgements_that_say_something_more_stay() {
         let data = AckHeader { pure: false, ..ack(1) };
         let duplicate = ack(3);
         let later = AckHeader { timestamps: Some([9, 9]), ..ack(1) };

@@ -8,7 +8,7 @@ use crate::time::Span;
 use crate::units::{Limit, Rate};
 
 crate::choice! {
-    /// What is served in turn.
+    /// Which have equal turns.
     pub enum Isolation {
         /// Nothing: one queue per tin.
         Flowblind = "flowblind",
@@ -30,7 +30,7 @@ crate::choice! {
 }
 
 impl Isolation {
-    /// Whether the flows of a source, and those of a destination, share its turn.
+    /// Whether all flows of a source together have one share, and all flows of a destination.
     pub(super) fn by_host(self) -> [bool; 2] {
         match self {
             Isolation::TripleIsolate => [true, true],
@@ -42,7 +42,7 @@ impl Isolation {
 }
 
 crate::choice! {
-    /// Which acknowledgments are dropped because a later one says the same.
+    /// Which acknowledgements are dropped because a later one says the same.
     pub enum AckFilter {
         /// None.
         Off = "no-ack-filter",
@@ -84,9 +84,9 @@ crate::params! {
         target: Option<Span> = None, in (Bound::Excluded(Span::ZERO), Bound::Unbounded);
         /// Tins, and which codepoints they serve.
         diffserv: Diffserv = Diffserv::Diffserv3;
-        /// What is served in turn.
+        /// Which have equal turns: flows, hosts, or hosts and the flows of each.
         isolation: Isolation = Isolation::TripleIsolate;
-        /// Which acknowledgments are dropped because a later one says the same.
+        /// Which acknowledgements are dropped because a later one says the same.
         ack_filter: AckFilter = AckFilter::Off;
         /// Lets CoDel mark ECN-capable packets instead of dropping them. BLUE always drops: it is for unresponsive
         /// flows.
@@ -109,6 +109,6 @@ crate::params! {
 }
 
 crate::reasons! {
-    /// A later acknowledgment made this one unnecessary.
-    AckFilter = "ack_filter", "later acknowledgments say the same";
+    /// A later acknowledgement made this one unnecessary.
+    AckFilter = "ack_filter", "later acknowledgements say the same";
 }

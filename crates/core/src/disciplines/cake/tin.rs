@@ -226,7 +226,7 @@ impl Tin {
         }
     }
 
-    /// Queues in rotation, with what they are and their credits in bytes, rounded down.
+    /// The queues of a rotation in order, each with its set and its credit in bytes, rounded down.
     pub fn members(&self, rotation: Rotation) -> impl Iterator<Item = (usize, FlowSet, i64)> {
         self.rotations.members(rotation).map(|queue| (queue, self.flows[queue].set, self.flows[queue].credit / BYTE))
     }
