@@ -4,6 +4,7 @@ use core::ops::Bound;
 
 use super::diffserv::Diffserv;
 use crate::params::Bytes;
+use crate::parts::CobaltSettings;
 use crate::time::Span;
 use crate::units::{Limit, Rate};
 
@@ -67,7 +68,7 @@ crate::choice! {
 
 crate::params! {
     /// Settings of [`Cake`](super::Cake).
-    pub struct CakeConfig {
+    pub struct CakeConfig with cobalt: CobaltSettings {
         /// Buffer size of all queues together. When it is exceeded, the longest queue drops a packet.
         limit: Limit = Limit::Bytes(4 << 20), also "memlimit";
         /// Rate that the shaper keeps. `auto`: it does not shape, and the link's rate is not known to it.
@@ -88,11 +89,11 @@ crate::params! {
         isolation: Isolation = Isolation::TripleIsolate;
         /// Which acknowledgements are dropped because a later one says the same.
         ack_filter: AckFilter = AckFilter::Off;
-        /// Lets CoDel mark ECN-capable packets instead of dropping them. BLUE always drops: it is for unresponsive
-        /// flows.
-        ecn: bool = true;
-        /// Size of the largest packet, to which COBALT's times are adapted.
-        mtu: Bytes = Bytes(1514), in Bytes(1)..;
+        cobalt {
+            /// Size of the largest packet, to which COBALT's times are adapted when CAKE shapes.
+            mtu,
+            ecn
+        }
     }
     presets {
         "linux" "Linux 5.5's sch_cake (the defaults)" {}

@@ -82,9 +82,7 @@ impl Tin {
             target,
             interval: config.rtt,
             fit_rate: share.threshold.is_some(),
-            mtu: config.mtu,
-            ecn: config.ecn,
-            ..CobaltSettings::default()
+            ..config.cobalt.clone()
         };
         Tin {
             rules: CobaltRules::new(cobalt, share.threshold.unwrap_or(Rate::from_bits(1))),
