@@ -15,8 +15,8 @@ from headgate.sweeps.plan import SweepRun
 MOST_RUNS = 64
 #: A sweep has at least this number of bundles, so that a short sweep has a file for each run.
 LEAST_BUNDLES = 16
-#: Greatest number of packets that the runs of a bundle are expected to send: about 0.1 s of simulation. What a stopped
-#: sweep has to repeat, and how long a processor can be without work at the end, is bounded by it.
+#: Greatest number of packets that the runs of a bundle are expected to send. It bounds what a stopped
+#: sweep has to repeat, and how long a processor can be without work at the end. Decision 0007 has the times.
 MOST_PACKETS = 100_000.0
 
 
