@@ -6,9 +6,10 @@
 //! link's rate and the queue has the length `bstar`, whatever the price that the load needs.
 //!
 //! Every `tupdate`, the price p becomes max(0, p + gamma (alpha (b - bstar) + x - c)). b is the queue length, x the
-//! number of packets accepted since the last update, and c the number that the link can send in this time. On arrival, a packet that does not fit is dropped. Any other packet is dropped or marked with probability 1 - phi^-p.
-//! Over several links these probabilities multiply so that the sender sees the sum of the prices. No timer is needed:
-//! the next arrival or departure makes the updates that are due.
+//! number of packets accepted since the last update, and c the number that the link can send in this time. On arrival, a
+//! packet that does not fit is dropped. Any other packet is dropped or marked with probability 1 - phi^-p. Over several
+//! links these probabilities multiply so that the sender sees the sum of the prices. No timer is needed: the next arrival
+//! or departure makes the updates that are due.
 //!
 //! Source: S. Athuraliya, S. Low, V. Li, Q. Yin, "REM: active queue management", IEEE Network 15(3), 2001. Deviations
 //! are listed in docs/disciplines/rem.md.

@@ -61,13 +61,13 @@ pub(crate) enum EditText {
 struct RenamedKey {
     name: &'static str,
     also: &'static [&'static str],
-    inner: Vec<RenamedKey>,
+    inner: Box<[RenamedKey]>, // Of its exact size: a vector collected from keys keeps their memory, 40 KB.
 }
 
 impl RenamedKey {
     /// The keys among `keys` that are renamed themselves or in their tables.
-    fn among(keys: Vec<Key>) -> Vec<RenamedKey> {
-        let inner = |key: &Key| key.form.keys.map_or_else(Vec::new, |keys| RenamedKey::among(keys()));
+    fn among(keys: Vec<Key>) -> Box<[RenamedKey]> {
+        let inner = |key: &Key| key.form.keys.map_or_else(Box::default, |keys| RenamedKey::among(keys()));
         let all = keys.into_iter().map(|key| RenamedKey { name: key.name, also: key.also, inner: inner(&key) });
         all.filter(|key| !(key.also.is_empty() && key.inner.is_empty())).collect()
     }
@@ -77,7 +77,7 @@ impl RenamedKey {
 /// the file. Refuses a key that the file, or one change, gives under both names.
 pub(crate) fn rename(file: &mut DeTable<'_>, end: usize, renamed: &mut Renamed) -> Result<(), Fault> {
     // Collected once: the documentation of all keys takes longer to make than a scenario to read.
-    static RENAMED: LazyLock<Vec<RenamedKey>> = LazyLock::new(|| RenamedKey::among(keys()));
+    static RENAMED: LazyLock<Box<[RenamedKey]>> = LazyLock::new(|| RenamedKey::among(keys()));
     rename_in(file, &RENAMED, end, renamed)
 }
 
