@@ -1,4 +1,4 @@
-"""The table of `headgate link --view`."""
+"""The picture of `headgate link --view`, and the summary."""
 
 import io
 import os
@@ -14,14 +14,62 @@ from headgate.live import summary, view
 
 
 def direction(**changes):
+    delay = {"count": 0, "sum_s": 0.0}
     nothing = {"sent_bytes": 0, "queue_packets": 0, "queue_bytes": 0, "drops": {}, "marks": {}, "lost": 0}
-    return {**nothing, **changes}
+    return {**nothing, "queue_delay": delay, **changes}
 
 
-def test_a_row_has_the_rate_since_the_last_view_and_counts_since_the_start():
-    before = direction(sent_bytes=1_000_000, drops={"early": 5})
-    now = direction(sent_bytes=1_250_000, queue_packets=3, queue_bytes=3072, drops={"early": 7, "overflow": 1}, lost=2)
-    assert view.cells(before, now, 0.5) == ["4.000", "3", "3", "8 (early 7, overflow 1)", "0", "2"]
+def printed(picture: view.Picture, width: int) -> str:
+    output = io.StringIO()
+    Console(file=output, width=width).print(picture.drawn(width))
+    return output.getvalue()
+
+
+def test_a_point_has_what_happened_since_the_last_view():
+    before = direction(sent_bytes=1_000_000, drops={"early": 5}, queue_delay={"count": 100, "sum_s": 1.0})
+    now = direction(
+        sent_bytes=1_250_000, queue_packets=3, drops={"early": 7, "overflow": 1}, lost=2,
+        queue_delay={"count": 200, "sum_s": 1.5},
+    )  # fmt: skip
+    assert view.point(before, now, 0.5) == (4.0, 5.0, 3, 3, 0, 2)
+    assert view.point(now, now, 0.5) == (0.0, None, 3, 0, 0, 0)
+    assert view.point(before, before, 0.0).rate == 0.0
+
+
+@pytest.mark.parametrize(
+    ("values", "lines", "drawn"),
+    [
+        ([0, 1, 4, 8], 1, [" ▁▄█"]),
+        ([0, 4, 8, 16], 2, ["   █", " ▄██"]),
+        ([0.001, 8], 1, ["▁█"]),
+        ([None, 2, None], 1, [" █ "]),
+        ([0, 0], 2, ["  ", "  "]),
+        ([], 1, [""]),
+    ],
+)
+def test_the_greatest_value_fills_the_chart_and_every_other_is_in_proportion(values, lines, drawn):
+    assert view.bars(values, lines) == drawn
+
+
+@pytest.mark.parametrize("width", [20, 80, 200])
+def test_the_picture_fits_the_terminal_and_shows_the_latest_views(width):
+    picture = view.Picture()
+    assert printed(picture, width).strip() == ""
+    for number in range(200):
+        sent = 12_500 * min(number, 190)
+        one = direction(sent_bytes=sent, queue_packets=number % 7, drops={"early": number // 10}, marks={"early": 1})
+        picture.add({"at_s": number / 10, "forward": one, "reverse": direction()})
+    text = printed(picture, width)
+    assert max(map(len, text.splitlines())) <= width
+    assert "forward  19.9 s" in text
+    assert text.count("reverse") == 1
+    if width > 20:
+        assert "0.000, peak 1.000" in text
+        assert "3 in the queue" in text
+        assert "19 (early 19)" in text
+        # Only the direction with marks has their row.
+        assert text.count("marked") == 1
+        assert "lost" not in text
 
 
 def test_the_summary_has_the_reasons_below_the_table_and_fits_80_columns():
@@ -39,10 +87,6 @@ def test_the_summary_has_the_reasons_below_the_table_and_fits_80_columns():
     assert re.search(r"queueing delay, p99, ms +123\.456 +123\.456", printed)
     assert max(map(len, printed.splitlines())) <= 80
     assert list(summary.reason_lines(both)) == ["forward drops: 100007 (early 7, overflow 100000)"]
-
-
-def test_the_first_view_has_no_rate():
-    assert view.cells(direction(sent_bytes=9), direction(sent_bytes=9), 0.0)[0] == "0.000"
 
 
 def shown(*, terminal: bool) -> str:
@@ -67,4 +111,6 @@ def test_the_view_is_shown_in_a_terminal_only():
     if "a link needs network namespaces" in printed:
         pytest.skip(printed)
     assert printed == ""
-    assert "queue packets" in shown(terminal=True)
+    picture = shown(terminal=True)
+    assert "in the queue" in picture
+    assert "reverse" in picture
