@@ -3,11 +3,15 @@
     python docs/point_cost.py [POINTS]
 
 A sweep of POINTS points is compared with one of half of them, so the costs that every sweep has once do not count.
-The times are those of the whole process: it plans, simulates and writes the dataset.
+The times are those of the whole process: it plans, simulates and writes the dataset. A bare Python start tells how fast
+the machine is.
 """
 
 from __future__ import annotations
 
+import resource
+import statistics
+import subprocess
 import sys
 import time
 from tempfile import TemporaryDirectory
@@ -44,9 +48,25 @@ def measure(points: int, threads: int) -> SweepTimes:
     return SweepTimes(swept.cost.runs, wall_s, cpu_s, swept.cost.cpu_s)
 
 
+def bare_start_s() -> float:
+    """Processor time of a Python that does nothing: the median of nine."""
+
+    def children_s() -> float:
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return used.ru_utime + used.ru_stime
+
+    starts = []
+    for _ in range(9):
+        before = children_s()
+        subprocess.run([sys.executable, "-c", "pass"], check=True)
+        starts.append(children_s() - before)
+    return statistics.median(starts)
+
+
 def main() -> None:
     """Measures and prints."""
     points = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
+    print(f"a bare Python start takes {1e3 * bare_start_s():.1f} ms of processor time")
     measure(10, 1)  # imports everything first
     for threads in (1, 2):
         few, many = measure(points // 2, threads), measure(points, threads)

@@ -19,7 +19,7 @@ def direction(**changes):
     return {**nothing, "queue_delay": delay, **changes}
 
 
-def printed(picture: view.Picture, width: int) -> str:
+def printed(picture: view.ViewCharts, width: int) -> str:
     output = io.StringIO()
     Console(file=output, width=width).print(picture.drawn(width))
     return output.getvalue()
@@ -53,7 +53,7 @@ def test_the_greatest_value_fills_the_chart_and_every_other_is_in_proportion(val
 
 @pytest.mark.parametrize("width", [20, 80, 200])
 def test_the_picture_fits_the_terminal_and_shows_the_latest_views(width):
-    picture = view.Picture()
+    picture = view.ViewCharts()
     assert printed(picture, width).strip() == ""
     for number in range(200):
         sent = 12_500 * min(number, 190)

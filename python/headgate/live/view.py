@@ -50,7 +50,7 @@ def point(before: Mapping[str, Any], now: Mapping[str, Any], seconds: float) -> 
     )
 
 
-class Picture:
+class ViewCharts:
     """Charts of both directions over the last views. Each column of a chart is one view."""
 
     def __init__(self) -> None:
@@ -136,7 +136,7 @@ def screen() -> Iterator[Callable[[Mapping[str, Any]], None]]:
     if not out.is_terminal:
         yield lambda _: None
         return
-    picture = Picture()
+    picture = ViewCharts()
     with Live(console=out, auto_refresh=False, transient=True, redirect_stdout=False, redirect_stderr=False) as live:
 
         def show(view: Mapping[str, Any]) -> None:
