@@ -20,7 +20,7 @@ from tests.plots.results import (
 )
 from tests.plots.test_looks import CASES
 
-from headgate import plot, style
+from headgate import plot
 from headgate.compare.figure import sides
 from headgate.compare.gaps import compare
 from headgate.evaluate import ellipses
@@ -62,10 +62,10 @@ def all_faults(page: PageStyle, makers: Mapping[str, Callable[[], Figure]]) -> d
 @pytest.mark.parametrize("case", [case for case in CASES if not case.startswith("31")])
 def test_figures_of_a_run_fit(make, case: str, page: PageStyle):
     result = make(interval_s=10.0, transferring=True, **CASES[case])
-    names = [name for name in style.FIGURES if name in plot.figures(result)]
-    assert {"overview", "goodput", "delay", "tradeoff", "queue", "completion"} <= set(names)
-    makers = {name: partial(lambda name: plot.figures(result, [name])[name], name) for name in names}
-    assert all_faults(page, makers) == {}
+    with figure_style.using(page), figure_style.applied():
+        drawn = plot.figures(result)
+    assert {"overview", "goodput", "delay", "tradeoff", "queue", "completion"} <= drawn.keys()
+    assert all_faults(page, {name: partial(drawn.__getitem__, name) for name in drawn}) == {}
 
 
 @PAPER_STYLES
