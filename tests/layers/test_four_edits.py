@@ -18,7 +18,7 @@ NAME = "fourth"
 FILE = f"crates/core/src/disciplines/{NAME}.rs"
 TABLE = "crates/core/src/disciplines/mod.rs"
 PAGE = f"docs/disciplines/{NAME}.md"
-CLAIM = "crates/core/tests/verify_fairness.rs"
+CLAIM = "crates/core/tests/verify/fairness.rs"
 #: What `make docs figures` writes.
 GENERATED = {
     "README.md",
@@ -99,7 +99,7 @@ def test_a_discipline_needs_four_files_and_no_other():
         assert done.returncode == 0, done.stdout
     assert changed() == {*edits, *GENERATED}
     for file, message in {
-        CLAIM: f"{NAME}: no tests/verify_*.rs tests its claims",
+        CLAIM: f"{NAME}: no file in tests/verify tests its claims",
         PAGE: f"{NAME}.md",
         TABLE: "files in src/disciplines against rows of the registry",
         FILE: f"file not found for module `{NAME}`",

@@ -10,6 +10,7 @@ mod support;
 
 /// From this crate to the pages.
 const PAGES: &str = "../../docs/disciplines";
+const CLAIMS: &str = "tests/verify";
 
 /// The file names in a folder of this crate, without extension and without `besides`.
 fn names(folder: &str, besides: &str) -> BTreeSet<String> {
@@ -55,24 +56,23 @@ fn every_gauge_that_a_discipline_reports_is_declared() {
     }
 }
 
-/// The contents of all test files whose names begin with `prefix`.
-fn tests(prefix: &str) -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+/// The tests of claims.
+fn claims() -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(CLAIMS);
     let files = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
-    let chosen = files.filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with(prefix));
-    chosen.map(|path| std::fs::read_to_string(path).unwrap()).collect()
+    files.map(|path| std::fs::read_to_string(path).unwrap()).collect()
 }
 
 #[test]
 fn every_discipline_has_a_claim_and_every_discipline_of_a_paper_an_oracle() {
-    let claims = tests("verify_");
+    let claims = claims();
     let oracles = names("tests/oracle", "main");
     for DisciplineEntry { listing: Listing { name, .. }, group, .. } in ENTRIES {
         let named = [format!("\"{name}\""), format!("\"{name}:"), format!("fn {name}_")];
-        let own = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/verify_{name}.rs")).is_file();
+        let own = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("{CLAIMS}/{name}.rs")).is_file();
         assert!(
             own || named.iter().any(|words| claims.contains(words)),
-            "{name}: no tests/verify_*.rs tests its claims"
+            "{name}: no file in {CLAIMS} tests its claims"
         );
         let defined = *group != Group::Modern;
         assert!(!defined || oracles.contains(*name), "{name}: tests/oracle/{name}.rs is missing");

@@ -2,10 +2,7 @@
 
 use aqm::{Rate, Span, Why};
 
-#[path = "support/closed_loop.rs"]
-mod closed_loop;
-
-use closed_loop::{LoopSender, run};
+use crate::closed_loop::{LoopSender, run};
 
 /// A packet of 1500 bytes takes 0.3 ms.
 const LINK: Rate = Rate::from_bits(40_000_000);

@@ -2,10 +2,7 @@
 
 use aqm::Why;
 
-#[path = "support/one_queue.rs"]
-mod one_queue;
-
-use one_queue::{CAPACITY, FLOOD, flood, responsive, run, steady};
+use crate::one_queue::{CAPACITY, FLOOD, flood, responsive, run, steady};
 
 #[test]
 fn red_keeps_the_average_between_the_thresholds_while_droptail_stays_near_full() {

@@ -1,11 +1,8 @@
 //! The claims of SRED: it estimates the number of flows without per-flow state, and its queue length does not depend on
 //! this number.
 
-#[path = "support/one_queue.rs"]
-mod one_queue;
-
+use crate::one_queue::{CAPACITY, FLOOD, flood, responsive, run, steady};
 use aqm::Why;
-use one_queue::{CAPACITY, FLOOD, flood, responsive, run, steady};
 
 #[test]
 fn one_over_the_hit_frequency_is_the_number_of_flows() {

@@ -3,10 +3,7 @@
 
 use aqm::{Rate, Span};
 
-#[path = "support/closed_loop.rs"]
-mod closed_loop;
-
-use closed_loop::{LoopMeasurements, LoopSender, run};
+use crate::closed_loop::{LoopMeasurements, LoopSender, run};
 
 /// The paper's 64 Mbit/s: 5333 packets of 1500 bytes a second.
 const LINK: Rate = Rate::from_bits(64_000_000);

@@ -3,10 +3,7 @@
 
 use aqm::{Class, ClassId, Why};
 
-#[path = "support/link.rs"]
-mod link;
-
-use link::{CAPACITY, LinkFlow, against, flow, run, run_classed};
+use crate::link::{CAPACITY, LinkFlow, against, flow, run, run_classed};
 
 /// The mean rate of all flows but the last, relative to their fair share.
 fn others(qdisc: &str, flows: &[LinkFlow]) -> f64 {

@@ -1,4 +1,4 @@
-//! DualPI2's decisions according to RFC 9332, computed by hand (appendix A, section 2.4). `verify_modern.rs` tests its
+//! DualPI2's decisions according to RFC 9332, computed by hand (appendix A, section 2.4). `verify/modern.rs` tests its
 //! effects on traffic.
 
 use aqm::disciplines::{Dualpi2, Dualpi2Config};

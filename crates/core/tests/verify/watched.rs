@@ -1,8 +1,6 @@
 //! One queue that a test observes at every arrival, with constant, bursty and AIMD senders. Round-trip times are
 //! constant: queueing does not add to them.
 
-#![allow(dead_code, reason = "each test uses what it needs")]
-
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 

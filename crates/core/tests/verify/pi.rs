@@ -2,10 +2,7 @@
 
 use aqm::{Rate, Span};
 
-#[path = "support/closed_loop.rs"]
-mod closed_loop;
-
-use closed_loop::{LoopMeasurements, LoopSender, run};
+use crate::closed_loop::{LoopMeasurements, LoopSender, run};
 
 /// The paper's 3750 packets a second, with packets of 1500 bytes.
 const LINK: Rate = Rate::from_bits(45_000_000);

@@ -1,8 +1,6 @@
 //! One queue before a link of 1000 packets a second, and senders of constant demand with random gaps. Measures each
 //! sender's rate after a warm-up.
 
-#![allow(dead_code, reason = "each test uses what it needs")]
-
 use aqm::{
     Class, ClassId, Counts, Discipline, FlowId, LinkInfo, Packet, Port, Rate, Rng, Sink, Span, Time, Why, registry,
 };

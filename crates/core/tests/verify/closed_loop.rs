@@ -1,8 +1,6 @@
 //! A link with senders that respond to drops and marks by additive increase and multiplicative decrease, without the
 //! rest of TCP.
 
-#![allow(dead_code, reason = "each test uses what it needs")]
-
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 

@@ -3,10 +3,7 @@
 
 use aqm::{Rate, Span, Why};
 
-#[path = "support/closed_loop.rs"]
-mod closed_loop;
-
-use closed_loop::{LoopMeasurements, LoopSender, run};
+use crate::closed_loop::{LoopMeasurements, LoopSender, run};
 
 const MBIT: u64 = 1_000_000;
 

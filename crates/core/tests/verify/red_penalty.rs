@@ -1,11 +1,8 @@
 //! The claims of Floyd and Fall: the tests and the penalty box limit floods, and do not penalize flows with congestion
 //! control.
 
-#[path = "support/one_queue.rs"]
-mod one_queue;
-
+use crate::one_queue::{CAPACITY, FLOOD, flood, responsive, run, steady};
 use aqm::Why;
-use one_queue::{CAPACITY, FLOOD, flood, responsive, run, steady};
 
 const SETTINGS: &str = "limit=150p,minth=50p,maxth=100p,wq=0.02";
 

@@ -1,7 +1,5 @@
 //! A link of 1000 packets a second with one queue, AIMD senders and unresponsive senders, to test the papers' claims.
 
-#![allow(dead_code, reason = "each test that includes this uses a part of it")]
-
 use std::collections::{BTreeMap, VecDeque};
 
 use aqm::{Counts, FlowId, LinkInfo, Packet, Port, Rate, Rng, Sink, Span, Time, Why, registry};

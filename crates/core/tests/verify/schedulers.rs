@@ -1,15 +1,9 @@
 //! Claims about schedulers of per-flow queues: SFQ, SFQ-RED, DRR and FQ.
 
-#[path = "support/link.rs"]
-mod link;
-
-#[path = "support/closed_loop.rs"]
-mod closed_loop;
-
+use crate::closed_loop::{self, LoopSender};
+use crate::link::{CAPACITY, LINK, LinkFlow, against, flow, run};
 use aqm::disciplines::{Sfq, SfqConfig, misclassification};
 use aqm::{FlowId, LinkInfo, Params, Rate, Span};
-use closed_loop::LoopSender;
-use link::{CAPACITY, LINK, LinkFlow, against, flow, run};
 
 /// The bucket of each flow.
 fn buckets(settings: &[(&str, &str)], key: u64, flows: u64) -> Vec<usize> {

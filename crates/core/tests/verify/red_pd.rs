@@ -6,10 +6,7 @@ use aqm::disciplines::{Red, RedConfig, RedPd, RedPdConfig};
 use aqm::parts::{MonitoredFlow, congestion_epoch, tcp_rate};
 use aqm::{FlowId, LinkInfo, Params, Rate, Span, Time, Why};
 
-#[path = "support/watched.rs"]
-mod watched;
-
-use watched::{FlowTotals, SendPattern, WatchedRun, constant};
+use crate::watched::{FlowTotals, SendPattern, WatchedRun, constant};
 
 const LINK: Rate = Rate::from_bits(10_000_000);
 /// Packets of 1000 bytes a second in one Mbit/s.
