@@ -28,6 +28,12 @@ MARKS = q.red(20, 60, 0.1, ecn=True)
 #: Marks nearly every packet at a queue of ten: windows fall to one, and the link is not always busy.
 STEEP = q.red(5, 10, 1.0, ecn=True)
 
+#: The gains of PI's design for ten flows with round-trip times up to 100 ms on 10 Mbit/s.
+PI = partial(q.pi, 50, 0.0002084, 0.0002064, 160.0)
+#: A `gamma` between the paper's and what Headgate derives from the link's rate.
+REM = partial(q.rem, 0.005, 20)
+AVQ = partial(q.avq, 0.98)
+
 _ns2 = partial(Case, peer="ns2")
 _ns3 = partial(Case, peer="ns3", packet=1500, header=42, window=1000, send_jitter=0.0, limit=200)
 
@@ -53,6 +59,18 @@ NS2 = (
     _ns2("sfq-udp", discipline=q.sfq(400, 256), flows=(TEN, CBR)),
     _ns2("drr", discipline=q.drr(100_000, 64, 1000), flows=(SHORT, LONG)),
     _ns2("drr-udp", discipline=q.drr(100_000, 64, 1000), flows=(TEN, CBR)),
+    _ns2("pi", discipline=PI(), flows=(TEN,)),
+    _ns2("pi-rtt", discipline=PI(), flows=(SHORT, LONG)),
+    _ns2("pi-udp", discipline=PI(), flows=(TEN, CBR)),
+    _ns2("pi-ecn", discipline=PI(ecn=True), flows=(TEN,), ecn=True),
+    _ns2("rem", discipline=REM(), flows=(TEN,)),
+    _ns2("rem-rtt", discipline=REM(), flows=(SHORT, LONG)),
+    _ns2("rem-udp", discipline=REM(), flows=(TEN, CBR)),
+    _ns2("rem-ecn", discipline=REM(ecn=True), flows=(TEN,), ecn=True),
+    _ns2("avq", discipline=AVQ(), flows=(TEN,)),
+    _ns2("avq-rtt", discipline=AVQ(), flows=(SHORT, LONG)),
+    _ns2("avq-udp", discipline=AVQ(), flows=(TEN, CBR)),
+    _ns2("avq-ecn", discipline=AVQ(ecn=True), flows=(TEN,), ecn=True),
     _ns2("red_pd-0.4s", discipline=q.red_pd(20, 60, 0.1, 0.4), flows=(TEN, CBR), duration=110.0),
     _ns2("red_pd-10.1s", discipline=q.red_pd(20, 60, 0.1, 10.1), flows=(TEN, CBR), duration=110.0),
     _ns2("red_pd-rtt-0.4s", discipline=q.red_pd(20, 60, 0.1, 0.4), flows=(SHORT, LONG), duration=110.0),

@@ -87,6 +87,28 @@ def drr(limit_bytes: int, buckets: int, quantum: int) -> Discipline:
     return Discipline(ours, "DRR", settings, hashed=("drr", buckets))
 
 
+def pi(qref: int, a: float, b: float, w: float, *, ecn: bool = False) -> Discipline:
+    """PI of ns-2, which counts its queue in packets."""
+    settings: Settings = (
+        *(("bytes_", False), ("queue_in_bytes_", False), ("mean_pktsize_", 1000)),
+        *(("qref_", qref), ("a_", a), ("b_", b), ("w_", w), ("setbit_", ecn)),
+    )
+    return Discipline(here("pi", qref=f"{qref}p", a=a, b=b, w=w, ecn=ecn), "PI", settings)
+
+
+def rem(gamma: float, bstar: int, *, ecn: bool = False) -> Discipline:
+    """REM of ns-2. Drops count as arrivals there."""
+    ours = here("rem", preset="ns2", gamma=gamma, bstar=f"{bstar}p", ecn=ecn)
+    settings: Settings = (("gamma_", gamma), ("pbo_", bstar), ("mean_pktsize_", 1000), ("markpkts_", ecn))
+    return Discipline(ours, "REM", (*settings, ("qib_", False)))
+
+
+def avq(gamma: float, *, ecn: bool = False) -> Discipline:
+    """AVQ of ns-2, which counts the virtual queue in bytes."""
+    settings: Settings = (("gamma_", gamma), ("mean_pktsize_", 1000), ("queue_in_bytes_", True), ("markpkts_", ecn))
+    return Discipline(here("avq", preset="ns2", gamma=gamma, ecn=ecn), "Vq", settings)
+
+
 def red_pd(minth: int, maxth: int, maxp: float, start: float, target_rtt: float = 0.04) -> Discipline:
     """RED-PD of ns-2, whose identification first runs after `start` seconds."""
     base = red(minth, maxth, maxp)

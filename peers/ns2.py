@@ -41,8 +41,8 @@ def arguments(case: Case, seed: int) -> list[str]:
     options = {
         "rate": case.rate,
         "delay": case.delay / 1e3,
-        # ns-2's DropTail holds one packet less than its limit.
-        "limit": case.limit + (discipline.peer == "DropTail"),
+        # ns-2's DropTail and REM hold one packet less than their limit.
+        "limit": case.limit + (discipline.peer in ("DropTail", "REM")),
         "queue": discipline.peer,
         "settings": pairs(discipline.settings),
         **_engine(discipline),

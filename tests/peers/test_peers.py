@@ -37,7 +37,7 @@ def options(words: list[str]) -> dict[str, str]:
 def test_every_case_has_a_name_of_its_own_and_every_discipline_a_case():
     assert len(BY_NAME) == len(CASES) >= 20
     assert {case.discipline.peer.removeprefix("ns3::").removesuffix("QueueDisc") for case in CASES} == {
-        *("DropTail", "RED", "SFQ", "DRR", "RED/PD"),
+        *("DropTail", "RED", "SFQ", "DRR", "RED/PD", "PI", "REM", "Vq"),
         *("Fifo", "Red", "CoDel", "Pie", "FqCoDel", "Cobalt", "Headgate"),
     }
     assert {case.discipline.engine[0] for case in CASES if case.discipline.engine} == {0.4, 10.1}
