@@ -4,14 +4,11 @@
 
 mod adaptive_red;
 mod avq;
-mod closed_loop;
 mod dualpi2;
 mod fairness;
 mod fred;
 mod heavy;
-mod link;
 mod modern;
-mod one_queue;
 mod pi;
 mod red_family;
 mod red_pd;
@@ -23,4 +20,13 @@ mod shapers;
 mod sred;
 mod step;
 mod tokens;
+
+// Queues with senders, which the claims share.
+#[path = "senders/closed_loop.rs"]
+mod closed_loop;
+#[path = "senders/link.rs"]
+mod link;
+#[path = "senders/one_queue.rs"]
+mod one_queue;
+#[path = "senders/watched.rs"]
 mod watched;
