@@ -3,8 +3,7 @@
     python docs/point_cost.py [POINTS]
 
 A sweep of POINTS points is compared with one of half of them, so the costs that every sweep has once do not count.
-The times are those of the whole process: it plans, simulates and writes the dataset. A bare Python start tells how fast
-the machine is.
+The times include planning, simulating and writing the dataset. A bare Python start tells how fast the machine is.
 """
 
 from __future__ import annotations

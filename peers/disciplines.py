@@ -90,8 +90,14 @@ def drr(limit_bytes: int, buckets: int, quantum: int) -> Discipline:
 def pi(qref: int, a: float, b: float, w: float, *, ecn: bool = False) -> Discipline:
     """PI of ns-2, which counts its queue in packets."""
     settings: Settings = (
-        *(("bytes_", False), ("queue_in_bytes_", False), ("mean_pktsize_", 1000)),
-        *(("qref_", qref), ("a_", a), ("b_", b), ("w_", w), ("setbit_", ecn)),
+        ("bytes_", False),
+        ("queue_in_bytes_", False),
+        ("mean_pktsize_", 1000),
+        ("qref_", qref),
+        ("a_", a),
+        ("b_", b),
+        ("w_", w),
+        ("setbit_", ecn),
     )
     return Discipline(here("pi", qref=f"{qref}p", a=a, b=b, w=w, ecn=ecn), "PI", settings)
 
@@ -99,8 +105,14 @@ def pi(qref: int, a: float, b: float, w: float, *, ecn: bool = False) -> Discipl
 def rem(gamma: float, bstar: int, *, ecn: bool = False) -> Discipline:
     """REM of ns-2. Drops count as arrivals there."""
     ours = here("rem", preset="ns2", gamma=gamma, bstar=f"{bstar}p", ecn=ecn)
-    settings: Settings = (("gamma_", gamma), ("pbo_", bstar), ("mean_pktsize_", 1000), ("markpkts_", ecn))
-    return Discipline(ours, "REM", (*settings, ("qib_", False)))
+    settings: Settings = (
+        ("gamma_", gamma),
+        ("pbo_", bstar),
+        ("mean_pktsize_", 1000),
+        ("markpkts_", ecn),
+        ("qib_", False),
+    )
+    return Discipline(ours, "REM", settings)
 
 
 def avq(gamma: float, *, ecn: bool = False) -> Discipline:
