@@ -8,12 +8,13 @@ mod memory;
 
 use std::ffi::OsString;
 use std::io;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
 use aqm::Span;
 use headgate_live::clock::Monotonic;
-use headgate_live::io::interface;
+use headgate_live::io::interface_counters::CounterReader;
+use headgate_live::io::{LinkEnd, Tun, interface};
 use headgate_live::netns::Namespace;
 use headgate_live::pacing::{Clock, PacedClock};
 use headgate_live::shell::{self, StandardStreams};
@@ -78,10 +79,33 @@ fn a_device_exists_only_in_its_namespace() {
     let Some(one) = allowed(Namespace::new()) else { return };
     let other = Namespace::new().unwrap();
     let tun = one.run(|| headgate_live::io::Tun::create("only")).unwrap().unwrap();
-    assert!(one.run(|| interface::counters("only")).unwrap().is_ok());
-    assert_eq!(other.run(|| interface::counters("only")).unwrap().unwrap_err().kind(), io::ErrorKind::NotFound);
+    assert!(one.run(|| CounterReader::open("only")).unwrap().is_ok());
+    assert!(other.run(|| CounterReader::open("only")).unwrap().is_err());
     drop(tun);
-    assert!(one.run(|| interface::counters("only")).unwrap().is_err());
+    assert!(one.run(|| CounterReader::open("only")).unwrap().is_err());
+}
+
+#[test]
+fn packets_that_the_kernel_drops_before_the_link_reads_them_are_counted() {
+    let Some(host) = allowed(Namespace::new()) else { return };
+    let (mut tun, reader) = host
+        .run(|| {
+            let tun = Tun::create("full").unwrap();
+            interface::set_address("full", Ipv4Addr::new(10, 0, 0, 1).into(), 30).unwrap();
+            interface::bring_up("full").unwrap();
+            (tun, CounterReader::open("full").unwrap())
+        })
+        .unwrap();
+    assert_eq!(tun.kernel().dropped, 0);
+    // Nobody reads the device, which has room for 500 packets. The host may send a few of IPv6 on its own.
+    let sent = host.run(|| {
+        let socket = UdpSocket::bind("10.0.0.1:0").unwrap();
+        (0..700).filter(|_| socket.send_to(&[0; 100], "10.0.0.2:9").is_ok()).count()
+    });
+    assert_eq!(sent.unwrap(), 700);
+    let counters = reader.read().unwrap();
+    assert!((200..210).contains(&counters.send_drops), "{counters:?}");
+    assert_eq!(tun.kernel().dropped, counters.send_drops);
 }
 
 #[test]

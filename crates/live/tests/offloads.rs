@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use aqm::Ecn;
 use headgate_live::clock::Monotonic;
-use headgate_live::io::interface::counters;
+use headgate_live::io::interface_counters::CounterReader;
 use headgate_live::io::{LinkEnd, PacketSocket, SendMethod};
 use headgate_live::pacing::PacedClock;
 use headgate_live::{Forwarder, FrameAnomaly, Layer, Pool, View};
@@ -191,7 +191,7 @@ fn receive_segments(ready: Sender<()>) -> u64 {
         // Ends when the other end has everything.
         let _ = stream.read(&mut [0; 1]);
     }
-    settled(|| counters("host2").unwrap().received)
+    settled(|| CounterReader::open("host2").unwrap().read().unwrap().received)
 }
 
 /// The value of `count` once it does not change any more: the last acknowledgments may be on their way.

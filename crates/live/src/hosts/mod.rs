@@ -9,7 +9,8 @@ use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use self::netns::Namespace;
-use crate::io::interface::{self, InterfaceCounters};
+use crate::io::interface;
+use crate::io::interface_counters::{CounterReader, InterfaceCounters};
 use crate::io::{Nat, Tun, with_context};
 
 /// Sysctls: names below /proc/sys/net, and values.
@@ -35,13 +36,12 @@ impl Addresses {
 
 pub(crate) struct LinkHost {
     pub(crate) namespace: Namespace,
-    tun: String,
+    counters: CounterReader,
 }
 
 impl LinkHost {
     pub(crate) fn counters(&self) -> io::Result<InterfaceCounters> {
-        let name = self.tun.clone();
-        self.namespace.run(move || interface::counters(&name))?
+        self.counters.read()
     }
 
     /// A host in `namespace` with a TUN device, which `set_up` configures there.
@@ -49,12 +49,13 @@ impl LinkHost {
         namespace: Namespace,
         set_up: impl FnOnce(&Tun) -> io::Result<T> + Send + 'static,
     ) -> io::Result<(LinkHost, Tun, T)> {
-        let (tun, set_up_result) = namespace.run(move || {
+        let (tun, counters, set_up_result) = namespace.run(move || {
             let tun = Tun::create("hg%d")?;
+            let counters = CounterReader::open(tun.name())?;
             let set_up_result = set_up(&tun)?;
-            Ok::<_, io::Error>((tun, set_up_result))
+            Ok::<_, io::Error>((tun, counters, set_up_result))
         })??;
-        Ok((LinkHost { namespace, tun: tun.name().to_string() }, tun, set_up_result))
+        Ok((LinkHost { namespace, counters }, tun, set_up_result))
     }
 }
 

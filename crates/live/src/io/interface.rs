@@ -1,4 +1,4 @@
-//! Interface configuration in the calling thread's network namespace, and the kernel's counters.
+//! Interface configuration in the calling thread's network namespace, and counters of its protocols.
 
 use std::fs;
 use std::io;
@@ -7,7 +7,6 @@ use std::os::fd::AsFd;
 
 use super::netlink::{CREATE_NEW, Netlink, NetlinkRequests};
 use super::sys;
-use crate::counts::counts;
 
 /// Adds an address with prefix length `prefix` to the interface `name`, without detection of duplicates.
 pub fn set_address(name: &str, address: IpAddr, prefix: u8) -> io::Result<()> {
@@ -45,36 +44,6 @@ pub fn bring_up(name: &str) -> io::Result<()> {
     sys::ioctl(sys::query_socket()?.as_fd(), libc::SIOCSIFFLAGS as libc::Ioctl, &mut request)
 }
 
-counts! {
-    /// Packet counts of an interface. Packets that the host sends count as sent.
-    InterfaceCounters {
-        /// Packets sent.
-        sent,
-        /// Packets dropped on sending, at a full queue.
-        send_drops,
-        /// Packets received.
-        received,
-        /// Packets dropped on receipt.
-        receive_drops,
-    }
-}
-
-/// The kernel's counters of the interface `name`; `NotFound` if there is none.
-pub fn counters(name: &str) -> io::Result<InterfaceCounters> {
-    let text = fs::read_to_string("/proc/thread-self/net/dev")?;
-    find(&text, name).ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, format!("no interface {name:?}")))
-}
-
-/// Parses the row of `name` in /proc/net/dev (proc_pid_net(5)): eight counters received, then eight sent. Each eight
-/// start with bytes, packets, errors, drops.
-fn find(text: &str, name: &str) -> Option<InterfaceCounters> {
-    let rows = text.lines().filter_map(|line| line.split_once(':'));
-    let (_, numbers) = rows.into_iter().find(|(first, _)| first.trim() == name)?;
-    let numbers: Vec<u64> = numbers.split_whitespace().map_while(|word| word.parse().ok()).collect();
-    let at = |index: usize| numbers.get(index).copied();
-    Some(InterfaceCounters { received: at(1)?, receive_drops: at(3)?, sent: at(9)?, send_drops: at(11)? })
-}
-
 /// A counter of the calling thread's namespace in the table `file` of proc_pid_net(5); `None` if the kernel lacks it.
 pub(crate) fn count(file: &str, section: &str, name: &str) -> Option<u64> {
     count_of(&fs::read_to_string(format!("/proc/thread-self/net/{file}")).ok()?, section, name)
@@ -92,17 +61,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_is_found_by_its_whole_name() {
-        let text = "Inter-|   Receive |  Transmit\n face |bytes ...\n\
-                    xhg0: 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1\n  \
-                    hg0:  900 9 0 2 0 0 0 0 7000 70 0 5 0 0 0 0\n";
-        let expected = InterfaceCounters { received: 9, receive_drops: 2, sent: 70, send_drops: 5 };
-        assert_eq!(find(text, "hg0"), Some(expected));
-        assert_eq!(find(text, "hg"), None);
-        assert_eq!(find("hg0: 1 2 3\n", "hg0"), None);
-    }
-
-    #[test]
     fn a_count_is_found_by_section_and_name() {
         let text = "TcpExt: A InCEPkts\nTcpExt: 1 2\nIpExt: B InCEPkts C\nIpExt: 3 4 5\n";
         assert_eq!(count_of(text, "IpExt:", "InCEPkts"), Some(4));
@@ -111,9 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn the_loopback_has_counters_and_a_missing_interface_has_none() {
-        assert!(counters("lo").is_ok());
-        assert_eq!(counters("no-such-link").unwrap_err().kind(), io::ErrorKind::NotFound);
+    fn a_missing_interface_cannot_be_brought_up() {
         assert!(bring_up("no-such-link").is_err());
     }
 }

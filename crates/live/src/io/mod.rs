@@ -12,6 +12,7 @@ mod header_cache;
 pub(crate) mod headers;
 pub mod inspect;
 pub mod interface;
+pub mod interface_counters;
 mod keeper;
 mod kernel_queue;
 mod mapping;

@@ -9,7 +9,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::{Errno, read, write};
 
-use super::end::{BATCH, LinkEnd, ReceiveResult};
+use super::end::{BATCH, KernelCounts, LinkEnd, ReceiveResult};
+use super::interface_counters::CounterReader;
 use super::sys;
 use crate::io::frame::Layer;
 use crate::io::pool::{FrameId, Pool};
@@ -20,6 +21,9 @@ pub struct Tun {
     fd: OwnedFd,
     name: String,
     mtu: usize,
+    counters: CounterReader,
+    /// Packets that the kernel dropped because the device was not read in time.
+    dropped: u64,
 }
 
 impl Tun {
@@ -37,7 +41,8 @@ impl Tun {
         sys::ioctl(fd.as_fd(), libc::TUNSETIFF, &mut request)?;
         let name = sys::name_of(&request);
         let mtu = sys::mtu(&name)?;
-        Ok(Tun { fd, name, mtu })
+        let counters = CounterReader::open(&name)?;
+        Ok(Tun { fd, name, mtu, counters, dropped: 0 })
     }
 
     /// Name of the device.
@@ -128,5 +133,12 @@ impl LinkEnd for Tun {
 
     fn mtu(&self) -> usize {
         self.mtu
+    }
+    fn kernel(&mut self) -> KernelCounts {
+        // The last count stays if the device is gone.
+        if let Ok(counters) = self.counters.read() {
+            self.dropped = counters.send_drops;
+        }
+        KernelCounts { dropped: self.dropped, ..KernelCounts::default() }
     }
 }

@@ -11,7 +11,7 @@ use aqm::{Rate, Span, Time};
 use crate::forward::pacing::{Clock, PacedClock};
 use crate::forward::view::View;
 use crate::io::clock::Monotonic;
-use crate::io::interface::InterfaceCounters;
+use crate::io::interface_counters::InterfaceCounters;
 use crate::link::{EmulatedLink, LinkSettings};
 
 /// IPv4 and UDP headers, in bytes.

@@ -19,7 +19,7 @@ use crate::hosts::netns::Namespace;
 use crate::hosts::{self, Addresses, HostPair};
 use crate::io::clock::Monotonic;
 use crate::io::frame::Layer;
-use crate::io::interface::InterfaceCounters;
+use crate::io::interface_counters::InterfaceCounters;
 use crate::io::recorded_end::{RecordedEnd, Recorder, recorders};
 use crate::io::{LinkEnd, Tun};
 

@@ -10,7 +10,7 @@ use headgate_measure::Balance;
 use crate::counts::counts;
 use crate::forward::view::{LaneView, View};
 use crate::io::anomalies::FrameAnomaly;
-use crate::io::interface::InterfaceCounters;
+use crate::io::interface_counters::InterfaceCounters;
 use crate::load::LoadReport;
 
 /// Measurements of how exactly a run met its scenario.
@@ -74,7 +74,7 @@ impl LinkFidelity {
             stalls: (stalls, stalled),
             oversize: sum(|lane| lane.anomalies.of(FrameAnomaly::Oversize)),
             host_losses: HostLosses {
-                device: device + view.kernel.iter().map(|counts| counts.dropped).sum::<u64>(),
+                device,
                 no_slot: sum(|lane| lane.counts.no_slot),
                 unreadable: sum(|lane| lane.anomalies.dropped()),
                 refused: sum(|lane| lane.counts.refused),
