@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use aqm::registry::{DisciplineEntry, ENTRIES, Family, Group, Listing};
-use aqm::{FlowId, Gauge, LinkInfo, ParameterInfo, Preset, Qdisc, Rate, Why, registry};
+use aqm::{Gauge, ParameterInfo, Preset, Qdisc, Why};
 
 mod support;
 
@@ -35,24 +35,6 @@ fn the_tables_on_every_page_are_those_of_the_registry() {
         let page = page.unwrap_or_else(|error| panic!("{path}: {error}"));
         let tables = filled(&page, entry).unwrap_or_else(|missing| panic!("{path} has no {missing}"));
         support::golden(&path, &tables, "docs");
-    }
-}
-
-#[test]
-fn every_gauge_that_a_discipline_reports_is_declared() {
-    let link = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 1);
-    for entry in ENTRIES.iter().filter(|entry| entry.name != "tbf") {
-        let discipline = registry::boxed::<()>(entry.name, &[], &link).unwrap();
-        let declared = |name: &str, of_flow| {
-            // A gauge of a PRIO band has the band's number in its name.
-            let name: String = name.chars().map(|each| if each.is_ascii_digit() { 'N' } else { each }).collect();
-            entry.gauges().iter().any(|gauge| gauge.name == name && gauge.of_flow == of_flow)
-        };
-        let expect = |name: &str, of_flow| {
-            assert!(declared(name, of_flow), "{}: {name} is not among its `gauges` in `params!`", entry.name);
-        };
-        discipline.observe(&mut |name, _| expect(name, false));
-        discipline.observe_flow(FlowId(0), &mut |name, _| expect(name, true));
     }
 }
 

@@ -6,6 +6,8 @@ mod extremes;
 mod parameters;
 mod traces;
 
+use std::collections::BTreeSet;
+
 use aqm::registry::{self, DisciplineEntry, DisciplineVisitor, ENTRIES};
 use aqm::{BuildError, Discipline, FlowId, Limit, LinkInfo, Packet, Port, Rate, Rng, Span, Time};
 
@@ -124,6 +126,37 @@ fn gauges(discipline: &dyn Discipline<u32>, flow: FlowId) -> Vec<&'static str> {
     discipline.observe(&mut |name, _| names.push(name));
     discipline.observe_flow(flow, &mut |name, _| names.push(name));
     names
+}
+
+#[test]
+fn bins_are_numbered_from_zero_and_each_level_has_as_many() {
+    for entry in ENTRIES {
+        for case in cases(entry).step_by(24) {
+            let discipline = registry::boxed::<u32>(entry.name, &borrowed(&case.settings), &case.link()).unwrap();
+            let mut numbers = Vec::new();
+            discipline.observe_bins(&mut |level, bin, _, _| numbers.push((level, bin)));
+            let (levels, width) = numbers.last().map_or((0, 0), |(level, bin)| (level + 1, bin + 1));
+            let expected: Vec<_> = (0..levels).flat_map(|level| (0..width).map(move |bin| (level, bin))).collect();
+            assert_eq!(numbers, expected, "{case}");
+        }
+    }
+}
+
+#[test]
+fn a_discipline_reports_the_gauges_that_it_declares_and_no_other() {
+    // A gauge of a band has the band's number in its name.
+    let generic = |name: &str| name.replace(|each: char| each.is_ascii_digit(), "N");
+    // TBF reports those of the discipline inside it.
+    for entry in ENTRIES.iter().filter(|entry| entry.name != "tbf") {
+        let mut reported = BTreeSet::new();
+        for case in cases(entry) {
+            let discipline = registry::boxed::<u32>(entry.name, &borrowed(&case.settings), &case.link()).unwrap();
+            discipline.observe(&mut |name, _| _ = reported.insert((generic(name), false)));
+            discipline.observe_flow(FlowId(0), &mut |name, _| _ = reported.insert((generic(name), true)));
+        }
+        let declared = entry.gauges().iter().map(|gauge| (gauge.name.to_string(), gauge.of_flow)).collect();
+        assert_eq!(reported, declared, "{}", entry.name);
+    }
 }
 
 #[test]

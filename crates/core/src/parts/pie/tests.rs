@@ -39,6 +39,16 @@ fn close(found: &[f64], expected: &[f64]) {
 }
 
 #[test]
+fn steps_are_scaled_by_the_table_of_rfc_8033() {
+    // Section 4.2: the factor below each probability.
+    let table = [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (1e-1, 2.0), (1.0, 1.0)];
+    for pair in table.windows(2) {
+        let [(bound, below), (_, above)] = pair else { unreachable!() };
+        assert_eq!([scale(0.9 * bound), scale(*bound)], [*below, *above], "at {bound}");
+    }
+}
+
+#[test]
 fn the_probability_follows_the_delay_in_steps_scaled_to_it() {
     let mut pie = PieController::new(&RULES);
     // Delay from 0 to 40 ms: (0.125 x 0.025 + 1.25 x 0.040)/2048 = 0.053125/2048 = 2.593994140625e-5.
