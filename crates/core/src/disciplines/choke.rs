@@ -256,6 +256,18 @@ mod tests {
     }
 
     #[test]
+    fn the_gauge_of_candidates_is_zero_below_minth() {
+        // The average that the last arrival found is one packet less than those offered.
+        for (offered, candidates) in [(10, 0.0), (11, 3.0), (15, 3.0)] {
+            let mut port = port(&[("candidates", "3")]);
+            (0..offered).for_each(|flow| offer(&mut port, flow));
+            let mut told = None;
+            port.discipline().observe(&mut |name, value| told = (name == "candidates").then_some(value).or(told));
+            assert_eq!(told, Some(candidates), "{offered} packets");
+        }
+    }
+
+    #[test]
     fn packets_of_different_flows_never_match_and_keep_their_order() {
         let mut port = port(&[]);
         (0..20).for_each(|flow| offer(&mut port, flow));

@@ -120,12 +120,23 @@ fn the_same_seed_gives_the_same_decisions_boxed_or_compiled_in() {
     }
 }
 
-/// The names of a discipline's gauges, then of its gauges of a flow.
+/// The names of a discipline's gauges, then of its gauges of a flow. Checks their values: probabilities are from 0 to 1, no
+/// mean is above its maximum, and packets of a flow or a bin are at most those queued.
 fn gauges(discipline: &dyn Discipline<u32>, flow: FlowId) -> Vec<&'static str> {
-    let mut names = Vec::new();
-    discipline.observe(&mut |name, _| names.push(name));
-    discipline.observe_flow(flow, &mut |name, _| names.push(name));
-    names
+    let mut values = Vec::new();
+    discipline.observe(&mut |name, value| values.push((name, value)));
+    discipline.observe_flow(flow, &mut |name, value| values.push((name, value)));
+    let value_of = |name: &str| values.iter().find(|(other, _)| *other == name).map(|(_, value)| *value);
+    for (name, value) in values.iter().filter(|(_, value)| !value.is_nan()) {
+        let most = match name.strip_suffix("_mean") {
+            Some(stem) => value_of(&format!("{stem}_max")).unwrap(),
+            None if name.contains("probability") => 1.0,
+            None if ["queued", "bin_packets", "bin_packets_max"].contains(name) => discipline.backlog().packets.into(),
+            None => continue,
+        };
+        assert!((0.0..=most * (1.0 + 1e-9)).contains(value), "{name} is {value}, of at most {most}");
+    }
+    values.into_iter().map(|(name, _)| name).collect()
 }
 
 #[test]
