@@ -67,6 +67,11 @@ fuzz: ## search FUZZ_SECONDS (60) for inputs that break each parser of bytes, wi
 			-artifact_prefix=fuzz/artifacts/$$name/ fuzz/corpus/$$name $${target#*:} $$(find fuzz/found -name $$name) || exit 1; \
 	done
 
+SHARDS ?= 1
+
+mutants: $(VENV)/.requirements | rust ## change one place of disciplines and TCP at a time: do tests notice? (needs cargo-mutants; SHARDS=45 takes every 45th)
+	$(BIN)/python docs/mutants.py --shards $(SHARDS)
+
 lint: $(VENV)/.requirements ## formatting, lints and types, warnings denied
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings

@@ -334,3 +334,19 @@ def test_the_tables_of_real_packets_have_the_benchmarks_figures(script: Any):
         "",
         "At the end the machine had a load of 1.50 on 4 processors.",
     ]
+
+
+def test_a_mutant_that_hangs_counts_as_noticed_and_one_that_does_not_compile_as_none(script: Any, tmp_path: Path):
+    mutants = script("mutants")
+    mutants["row"].__globals__["RESULTS"] = tmp_path
+    found = {"0": ["CaughtMutant", "CaughtMutant", "Unviable", "Timeout", "MissedMutant", "MissedMutant"]}
+    found["1"] = [*["CaughtMutant"] * 5, "MissedMutant"]  # the first four did not have to be tested again
+    for phase, summaries in found.items():
+        folder = tmp_path / "core" / phase / "mutants.out"
+        folder.mkdir(parents=True)
+        outcomes: list[dict[str, Any]] = [{"summary": "Success", "scenario": "Baseline"}]
+        outcomes += [{"summary": each, "scenario": {"Mutant": {"name": str(n)}}} for n, each in enumerate(summaries)]
+        (folder / "outcomes.json").write_text(json.dumps({"outcomes": outcomes}))
+    (tmp_path / "core" / "all.txt").write_text("a\nb\n" * 50)
+    # Of six mutants five compile. Unit tests notice three of these, other tests one of the remaining two.
+    assert mutants["row"]("core") == ["`crates/core`", "100", "5", "3", "1", "1", "80 %"]
