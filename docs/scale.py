@@ -20,7 +20,7 @@ PAGE = Path(__file__).parent / "guide" / "performance.md"
 CORES = 1000
 DAY_S = 86_400
 #: Memory per flow says something from this many flows on.
-MANY = 1000
+MANY = 10_000
 
 
 @dataclass(frozen=True)
