@@ -69,7 +69,7 @@ fuzz: ## search FUZZ_SECONDS (60) for inputs that break each parser of bytes, wi
 
 SHARDS ?= 1
 
-mutants: $(VENV)/.requirements | rust ## change one place of disciplines and TCP at a time: do tests notice? (needs cargo-mutants; SHARDS=45 takes every 45th)
+mutants: $(VENV)/.requirements | rust ## change one place of disciplines and TCP at a time: do tests notice? (needs cargo-mutants; SHARDS=45: every 45th)
 	$(BIN)/python docs/mutants.py --shards $(SHARDS)
 
 lint: $(VENV)/.requirements ## formatting, lints and types, warnings denied
