@@ -157,7 +157,7 @@ fn bins_are_numbered_from_zero_and_each_level_has_as_many() {
 fn a_discipline_reports_the_gauges_that_it_declares_and_no_other() {
     // A gauge of a band has the band's number in its name.
     let generic = |name: &str| name.replace(|each: char| each.is_ascii_digit(), "N");
-    // TBF reports those of the discipline inside it.
+    // TBF reports the gauges of the discipline inside it.
     for entry in ENTRIES.iter().filter(|entry| entry.name != "tbf") {
         let mut reported = BTreeSet::new();
         for case in cases(entry) {

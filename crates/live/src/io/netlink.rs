@@ -1,6 +1,6 @@
 //! Netlink requests (RFC 3549; netlink(7)) with attributes, and their acknowledgements.
 //!
-//! No library covers these four requests. `rtnetlink` and `nlink` need an asynchronous runtime. `neli` and
+//! No library covers these requests. `rtnetlink` and `nlink` need an asynchronous runtime. `neli` and
 //! `netlink-packet-netfilter` lack nf_tables. `rustables` is under the GPL, and `nftnl` links a C library.
 
 use std::io;
