@@ -1,7 +1,8 @@
 //! Memory is bounded under invented flows: a discipline holds as much after three million flows as after one million.
-//! The test has a binary of its own because the allocator counts every thread.
+//! The tests have a binary of their own and take turns, because the allocator counts every thread.
 
 use std::alloc::System;
+use std::sync::{Mutex, PoisonError};
 
 use aqm::registry::{self, DisciplineEntry, ENTRIES};
 use aqm::{Cx, Discipline, FlowId, LinkInfo, Packet, Rate, Rng, Span, Time};
@@ -9,6 +10,9 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+/// Held by the test that measures.
+static TURN: Mutex<()> = Mutex::new(());
 
 /// A queue in which every packet may be of another flow.
 const LIMIT: &str = "5000p";
@@ -36,6 +40,7 @@ fn held(entry: &DisciplineEntry, millions: u64) -> Vec<usize> {
 
 #[test]
 fn a_disciplines_memory_does_not_grow_with_invented_flows() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     for entry in ENTRIES {
         let held = held(entry, 3);
         // An array that doubles may double once more after the first million, for a slightly longer queue.
@@ -47,6 +52,7 @@ fn a_disciplines_memory_does_not_grow_with_invented_flows() {
 
 #[test]
 fn a_discipline_tells_the_bytes_of_its_tables_before_the_first_packet() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let link = LinkInfo::new(Rate::from_bits(1_000_000_000), 1000, 7);
     for entry in ENTRIES {
         // A table that has a place for each flow is large.
