@@ -48,16 +48,20 @@ PARTS = {
         (
             ("--lib",),
             ("--test=maintain", "--test=pages"),
-            ("--test=oracle",),
             ("--test=verify",),
             ("--test=conform", "--test=memory"),
+            ("--test=oracle",),
         ),
     ),
     "tcp": Part(
         "`crates/sim/src/tcp`",
         "headgate-sim",
         "crates/sim/src/tcp/**",
-        (("--lib",), ("--test=tcp_closed_forms", "--test=tcp_script", "--test=tfrc"), ("--test=ns2", "--test=network")),
+        (
+            ("--lib",),
+            ("--test=tcp_script", "--test=tfrc", "--test=ns2", "--test=network"),
+            ("--test=tcp_closed_forms",),
+        ),
     ),
 }
 
