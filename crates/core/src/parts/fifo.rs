@@ -55,8 +55,22 @@ impl<T, X> Fifo<T, X> {
     #[inline]
     pub fn put_tagged(&mut self, packet: Packet<T>, tag: X) {
         debug_assert!(self.admits(packet.bytes), "{} bytes do not fit", packet.bytes);
+        if self.packets.len() == self.packets.capacity() {
+            self.grow();
+        }
         self.bytes += u64::from(packet.bytes);
         self.packets.push_back((packet, tag));
+    }
+
+    /// Doubles the room, up to the limit: twice the room that a limit of 40 000 packets needs would be a megabyte.
+    #[cold]
+    fn grow(&mut self) {
+        let held = self.packets.len();
+        let most = match self.limit {
+            Limit::Packets(most) => most as usize,
+            Limit::Bytes(_) => usize::MAX,
+        };
+        self.packets.reserve_exact(held.max(4).min(most.saturating_sub(held)));
     }
 
     /// Takes the oldest packet and its tag.
@@ -88,5 +102,24 @@ impl<T, X> Fifo<T, X> {
     /// The limit.
     pub fn limit(&self) -> Limit {
         self.limit
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{FlowId, Rng, Time};
+
+    #[test]
+    fn a_full_queue_has_room_for_its_limit_only() {
+        for most in [1, 4, 5, 40, 1000] {
+            let (mut fifo, mut rng) = (Fifo::new(Limit::Packets(most)), Rng::new(1));
+            let mut stored = 0;
+            for _ in 0..2 * most {
+                stored +=
+                    u32::from(fifo.push(Packet::new(FlowId(0), 1000, ()), &mut Cx::new(Time::ZERO, &mut rng, &mut ())));
+            }
+            assert_eq!((stored, fifo.packets.capacity()), (most, most as usize), "limit {most}");
+        }
     }
 }
