@@ -75,6 +75,20 @@ fn one_duplicate_of_two_retransmissions_is_not_enough() {
 }
 
 #[test]
+fn a_retransmission_in_flight_forbids_to_take_the_reduction_back() {
+    // tcp_try_undo_partial: `retrans_out` is 1. 0 is late, and 5 is lost: the ACK of 0 at 160 ms is partial, and 5 is on
+    // its way again.
+    let fate = |seq, nth| match (seq, nth) {
+        (0, 1) => Fate::Late(ms(60)),
+        (5, 1) => Fate::Lost,
+        _ => Fate::Arrives,
+    };
+    let mut net = Net::new(TcpSettings { timestamps: true, ..undoing(10) }).fate(fate);
+    net.run(at(160));
+    assert_eq!((net.times_of(0).len(), net.times_of(5).len(), net.host.tcp.ssthresh()), (2, 2, 5.0));
+}
+
+#[test]
 fn a_mark_forbids_to_take_the_reduction_back() {
     // tcp_fastretrans_alert, step A: prior_ssthresh = 0. Segment 5, sent before the loss was found, is marked.
     let fate = |seq, nth| match (seq, nth) {
@@ -113,6 +127,14 @@ fn a_timeout_whose_retransmission_is_acknowledged_stays() {
     assert_eq!(host.windows(), (2.0, 4.0));
     let mut host = timed_out(false);
     assert_eq!(host.ack(1), "1r 2r");
+}
+
+#[test]
+fn without_timestamps_an_acknowledged_retransmission_gives_no_sample() {
+    // Karn, section 3. Neither transmission of 0 may be timed.
+    let mut host = timed_out(false);
+    host.ack(1);
+    assert_eq!(host.tcp.rto().srtt(), None);
 }
 
 #[test]

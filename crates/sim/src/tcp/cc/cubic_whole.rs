@@ -127,5 +127,8 @@ mod tests {
         let mut growth = WholeGrowth::default();
         let grown: Vec<u32> = (0..14).map(|n| growth.grow((7, 1), || 7.0, (15, true), at(40 * n))).collect();
         assert_eq!((grown.iter().sum::<u32>(), grown[13]), (1, 1));
+        // 13 more segments make Reno's window 9: 7 / 2.
+        (14..27).for_each(|n| _ = growth.grow((7, 1), || 7.0, (15, true), at(40 * n)));
+        assert_eq!((growth.reno_window, growth.needed), (9, 3));
     }
 }

@@ -128,6 +128,14 @@ mod tests {
     }
 
     #[test]
+    fn an_echo_halves_the_window() {
+        let config = TcpSettings { initial_window: 20, ..TcpSettings::default() };
+        let (mut ledbat, mut window) = (Ledbat::new(&config), CongestionWindow::new(&config));
+        ledbat.on_echo(&AckInfo::default(), &mut window, &config);
+        assert_eq!((window.cwnd(), window.ssthresh), (10.0, 10.0));
+    }
+
+    #[test]
     fn after_ten_minutes_the_least_delay_is_forgotten() {
         // The delay rises from 20 to 70 ms after the first minute. In the tenth minute the 50 ms still count as queue,
         // in the eleventh the path counts as longer.

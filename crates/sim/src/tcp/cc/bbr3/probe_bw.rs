@@ -137,7 +137,7 @@ impl Bbr3 {
     }
 
     /// `ProbeInflightLongtermUpward`.
-    fn raise_inflight(&mut self, sample: &RateSample, cwnd: f64) {
+    pub(super) fn raise_inflight(&mut self, sample: &RateSample, cwnd: f64) {
         if !sample.window_full || cwnd < self.bounds.inflight_longterm {
             return;
         }

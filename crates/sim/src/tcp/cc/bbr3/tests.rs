@@ -185,9 +185,9 @@ fn a_loss_while_cruising_lowers_the_short_term_bounds_and_the_next_probe_lifts_t
     assert_eq!(flow.model.bounds.inflight_shortterm, f64::INFINITY);
 }
 
-#[test]
-fn a_mark_ends_startup_and_a_probe_and_lowers_the_bounds_elsewhere() {
-    let rate = |flow: &TestPath<Bbr3>| RateSample {
+/// A rate sample of 1000 segments per second.
+fn rate(flow: &TestPath<Bbr3>) -> RateSample {
+    RateSample {
         delivered: 40,
         interval: Some(Span::from_millis(40)),
         rtt: Span::from_millis(60),
@@ -201,7 +201,11 @@ fn a_mark_ends_startup_and_a_probe_and_lowers_the_bounds_elsewhere() {
         in_flight: 50,
         at: flow.now,
         window_full: false,
-    };
+    }
+}
+
+#[test]
+fn a_mark_ends_startup_and_a_probe_and_lowers_the_bounds_elsewhere() {
     let sample = |flow: &TestPath<Bbr3>| AckInfo {
         now: flow.now,
         delivered: 1,
@@ -260,4 +264,46 @@ fn a_slower_link_is_noticed_when_two_cycles_have_passed() {
     // 51 segments at 500 a second. ProbeRTT may restart it after five seconds.
     flow.run(at(6.0 + 2.0 * (5.0 + 3.0 + 4.0 * 0.23)), |_| {});
     assert!((flow.model.bw - 500.0).abs() <= 10.0, "{}", flow.model.bw);
+}
+
+#[test]
+fn a_timeout_leaves_one_segment_and_the_window_before_it_bounds_the_flight() {
+    // Section 5.6.4.4 and `bbr_set_state`. While the flow probes, a loss bounds nothing.
+    for (state, bound) in [(Bbr3State::Cruise, 40.0), (Bbr3State::Up, f64::INFINITY)] {
+        let config = TcpSettings::default();
+        let (mut model, mut window) = (Bbr3::new(&config), CongestionWindow::new(&config));
+        model.state = state;
+        window.set_cwnd(40.0, at(1.0));
+        let loss = LossInfo { now: at(1.0), window_to_reduce: 40.0, next_new: 50 };
+        model.on_timeout(&loss, &mut window, &config);
+        assert_eq!((window.cwnd(), model.prior_cwnd, model.bounds.inflight_shortterm), (1.0, 40.0, bound));
+    }
+}
+
+#[test]
+fn a_window_cut_by_recovery_or_probe_rtt_is_not_saved() {
+    for (state, recover, saved) in [
+        (Bbr3State::Cruise, None, 10.0),
+        (Bbr3State::Cruise, Some(50), 40.0),
+        (Bbr3State::ProbeRtt, None, 40.0),
+        (Bbr3State::ProbeRtt, Some(50), 40.0),
+    ] {
+        let mut model = Bbr3::new(&TcpSettings::default());
+        model.save_cwnd(40.0);
+        (model.state, model.recover) = (state, recover);
+        model.save_cwnd(10.0);
+        assert_eq!(model.prior_cwnd, saved, "{state:?} {recover:?}");
+    }
+}
+
+#[test]
+fn a_probe_raises_the_long_term_bound_only_when_the_window_reaches_it() {
+    // Section 5.3.3.5: a segment more for each `up_acked_per_segment`, here for 10.
+    for (window_full, cwnd, bound) in [(true, 49.0, 50.0), (false, 51.0, 50.0), (true, 50.0, 52.0), (true, 51.0, 52.0)]
+    {
+        let mut model = Bbr3::new(&TcpSettings::default());
+        (model.bounds.inflight_longterm, model.up_acked_per_segment) = (50.0, 10.0);
+        model.raise_inflight(&RateSample { window_full, newly_delivered: 25, ..rate(&flow(DEEP, 1)) }, cwnd);
+        assert_eq!(model.bounds.inflight_longterm, bound, "{window_full} {cwnd}");
+    }
 }
