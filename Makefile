@@ -156,13 +156,16 @@ audit: ## check licenses, sources and known vulnerabilities of the Rust packages
 sbom: $(VENV)/.requirements | rust ## list the packages that a wheel contains and needs, in dist/headgate.cdx.json (CycloneDX)
 	$(BIN)/python docs/sbom.py dist/headgate.cdx.json
 
-bench: $(VENV)/.extension ## nanoseconds and instructions per packet, with their history; the start of commands
-	$(CARGO) bench --workspace --exclude headgate-py --locked --bench '*'
+bench: $(VENV)/.extension ## nanoseconds and instructions per packet, with their history; the start of commands (half an hour)
+	mkdir -p results
+	bash -o pipefail -c "$(CARGO) bench --workspace --exclude headgate-py --locked --bench '*' | tee results/bench.txt"
+	$(BIN)/python docs/bench.py results/bench.txt
 	$(BIN)/python docs/start.py
 
 bless: $(VENV)/.extension ## accept the current golden tables and help texts (say in the commit why they changed)
 	BLESS=1 $(CARGO) test --locked -p aqm -p headgate-sim --test maintain --test network --test isolation
 	BLESS=1 $(CARGO) bench --locked -p headgate-sim --bench instructions
+	$(BIN)/python docs/bench.py
 	BLESS=1 $(BIN)/python -m pytest tests/cli/test_help.py
 
 docs: $(VENV)/.extension ## fill the generated tables of docs, write the scenarios' schema

@@ -43,16 +43,16 @@ class Measured:
     bytes: int
 
 
-def dumbbell(title: str, flows: int, simulated_s: float, tcp: str = "") -> Run:
-    """Flows on a link of 100 Gbit/s whose buffer holds a round trip of 32 ms. `tcp`: further keys of the flows."""
+def dumbbell(title: str, flows: int, simulated_s: float, tcp: str = "", gbit: int = 100) -> Run:
+    """Flows on a link of `gbit` Gbit/s whose buffer holds a round trip of 32 ms. `tcp`: further keys of the flows."""
     scenario = f"""
 name = "scale"
 duration = "{simulated_s}s"
 qdiscs = ["droptail"]
 [link]
-rate = "100Gbit/s"
+rate = "{gbit}Gbit/s"
 delay = "14ms"
-limit = "400000p"
+limit = "{4000 * gbit}p"
 [[tcp]]
 flows = {flows}
 packet = "1000B"
@@ -61,6 +61,28 @@ start = "0s..{simulated_s / 2}s"
 {tcp}
 """
     return Run(title, scenario, flows, simulated_s)
+
+
+def web(sources: int, simulated_s: float) -> Run:
+    """Sources that are silent most of the time, as in the BLUE paper, section III-B: 45 Mbit/s, packets of 1 KB."""
+    scenario = f"""
+name = "scale"
+duration = "{simulated_s}s"
+qdiscs = ["blue"]
+[link]
+rate = "45Mbit/s"
+delay = "10ms"
+limit = "200KB"
+[[tcp]]
+profile = "ns2"
+flows = {sources}
+recovery = "reno"
+ecn = true
+window = 100
+start = "0s..1s"
+traffic = "pareto:preset=blue"
+"""
+    return Run(f"{sources} on/off sources on 45 Mbit/s, `blue`", scenario, sources, simulated_s)
 
 
 def chain(links: int, simulated_s: float) -> Run:
@@ -81,8 +103,10 @@ def chain(links: int, simulated_s: float) -> Run:
 FAST = 'window = 100000\nrecovery = "sack"'
 RUNS = (
     dumbbell("a million TCP flows on 100 Gbit/s", 1_000_000, 2),
+    dumbbell("100 000 TCP flows on 10 Gbit/s", 100_000, 10, gbit=10),
     dumbbell("40 TCP flows on 100 Gbit/s", 40, 2, FAST),
     chain(1000, 10),
+    web(4000, 200),
 )
 SMALL = dumbbell("small", 1, 0.1)
 

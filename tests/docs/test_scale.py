@@ -20,13 +20,13 @@ def script(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 def test_every_scenario_is_valid_and_has_the_stated_flows(script: dict[str, Any]):
     for run in (*script["RUNS"], script["SMALL"]):
         headgate.Scenario.parse(run.scenario)
-    assert [run.flows for run in script["RUNS"]] == [1_000_000, 40, 1000]
-    assert script["RUNS"][2].scenario.count("[[tcp]]") == 1000
-    assert script["RUNS"][2].scenario.count("[[link]]") == 1000
+    assert [run.flows for run in script["RUNS"]] == [1_000_000, 100_000, 40, 1000, 4000]
+    assert script["RUNS"][3].scenario.count("[[tcp]]") == 1000
+    assert script["RUNS"][3].scenario.count("[[link]]") == 1000
 
 
 def test_a_row_has_the_time_of_a_packet_the_memory_of_a_flow_and_a_day_of_runs(script: dict[str, Any]):
-    million, few, _ = script["RUNS"]
+    million, _, few, *_ = script["RUNS"]
     measured = [
         script["Measured"](million, 20_000_000, 10.0, 900_000_000),
         script["Measured"](few, 10_000_000, 4.0, 50_000_000),

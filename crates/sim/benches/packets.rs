@@ -3,8 +3,7 @@
 //!
 //! - (a) The demo scenario, for each of its disciplines.
 //! - (b) 10 to 100 000 long-lived TCP flows, on a link of 1 Mbit/s per flow.
-//! - (c) The whole cost of the two largest networks.
-//! - (d) Each congestion controller.
+//! - (c) Each congestion controller.
 //!
 //! CPU time of this thread depends little on other work of the machine. The tables have the best of a few runs and
 //! their median.
@@ -28,7 +27,7 @@ struct Cost {
 fn main() {
     // cargo passes `--bench` and the user's arguments: names of parts.
     let wanted: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
-    let parts: [(&str, fn()); 4] = [("demo", demo), ("flows", flows), ("whole", whole), ("controllers", controllers)];
+    let parts: [(&str, fn()); 3] = [("demo", demo), ("flows", flows), ("controllers", controllers)];
     for (name, part) in parts {
         if wanted.is_empty() || wanted.iter().any(|want| name.contains(want.as_str())) {
             part();
@@ -59,24 +58,18 @@ fn demo() {
 fn flows() {
     println!("(b) long-lived NewReno flows on 1 Mbit/s each, 1000 B packets, round trip 32 ms, droptail of 32 ms");
     println!(
-        "{:<40} {:>10} {:>8} {:>12} {:>10} {:>9} {:>7} {:>9}",
-        "flows", "ns/packet", "median", "packets/s", "events", "ns/event", "ratio", "B/flow"
+        "{:<40} {:>10} {:>8} {:>12} {:>10} {:>9} {:>7}",
+        "flows", "ns/packet", "median", "packets/s", "events", "ns/event", "ratio"
     );
     let mut first = None;
     // Long runs, so that slow start and its losses matter little. Each row has at least a million packets.
     for (flows, seconds, seeds) in [(10, 60, 16), (100, 60, 2), (1000, 60, 1), (10_000, 20, 1), (100_000, 5, 1)] {
         let repeats = if flows < 10_000 { REPEATS } else { 2 };
         let scenario = crowd(flows, seconds);
-        let before = peak_memory();
         let cost = measure(&scenario, &scenario.qdiscs[0], repeats, seeds);
         let ratio = cost.best / *first.get_or_insert(cost.best);
-        let memory = match (before, peak_memory()) {
-            (Some(before), Some(after)) => format!("{:.0}", (after - before) as f64 / flows as f64),
-            _ => "-".to_string(),
-        };
-        println!("{:<40} {} {:>7.2} {:>9}", flows, cost.row(), ratio, memory);
+        println!("{:<40} {} {:>7.2}", flows, cost.row(), ratio);
     }
-    println!("B/flow: growth of the process's peak memory over the row before, over the flows of this row");
 }
 
 fn crowd(flows: u64, seconds: u64) -> Scenario {
@@ -91,45 +84,8 @@ fn crowd(flows: u64, seconds: u64) -> Scenario {
     Scenario::read(&text, "crowd.toml", &Changes::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn whole() {
-    println!("(c) whole runs, once each");
-    println!("{:<64} {:>7} {:>12} {:>9} {:>8} {:>8}", "", "CPU s", "events/s", "ns/event", "MB", "B/flow");
-    // BLUE's section III-B: 45 Mb/s, packets of 1 KB, on 2 s and off 3 s.
-    let pareto = "name = 'pareto'\nduration = '200s'\nwarmup = '100s'\nqdiscs = ['blue', 'red', 'sfb']\n\
-         [link]\nrate = '45Mbit/s'\ndelay = '10ms'\nlimit = '200KB'\n\
-         [[tcp]]\nprofile = 'ns2'\nflows = 4000\nrecovery = 'reno'\necn = true\nwindow = 100\nstart = '0s..1s'\n\
-         traffic = 'pareto:preset=blue'\n[record]\ninterval = '1s'\n";
-    let crowd = "name = 'crowd'\nduration = '10s'\nwarmup = '1s'\nqdiscs = ['droptail']\n\
-         [link]\nrate = '10Gbit/s'\ndelay = '14ms'\nlimit = '40000p'\n\
-         [[tcp]]\nflows = 100000\nstart = '0s..1s'\n[record]\ninterval = '1s'\n";
-    for (label, text) in
-        [("45 Mbit/s, 4000 TCP, Pareto on/off, ECN, 200 s", pareto), ("10 Gbit/s, 100 000 TCP, 10 s", crowd)]
-    {
-        let scenario =
-            Scenario::read(text, "whole.toml", &Changes::default()).unwrap_or_else(|error| panic!("{error}"));
-        for qdisc in &scenario.qdiscs {
-            let (before, start) = (peak_memory(), cpu_seconds());
-            let outcome = headgate_sim::run(&scenario, qdisc, 1, &mut ()).unwrap_or_else(|error| panic!("{error}"));
-            let (seconds, events) = (cpu_seconds() - start, outcome.events as f64);
-            let (all, each) = match (before, peak_memory()) {
-                (Some(before), Some(after)) => {
-                    (after as f64 / 1e6, (after - before) as f64 / outcome.flows.len() as f64)
-                }
-                _ => (f64::NAN, f64::NAN),
-            };
-            println!(
-                "{:<64} {seconds:>7.1} {:>12.0} {:>9.1} {all:>8.0} {each:>8.0}",
-                format!("{label}, {qdisc}"),
-                events / seconds,
-                seconds / events * 1e9
-            );
-        }
-    }
-    println!("MB: peak memory of the process; B/flow: its growth over the row before, over the flows");
-}
-
 fn controllers() {
-    println!("\n(d) ten flows of each congestion controller on 100 Mbit/s, a round trip of 32 ms, droptail of 32 ms");
+    println!("\n(c) ten flows of each congestion controller on 100 Mbit/s, a round trip of 32 ms, droptail of 32 ms");
     println!(
         "{:<40} {:>10} {:>8} {:>12} {:>10} {:>9} {:>9}",
         "cc", "ns/packet", "median", "packets/s", "events", "ns/event", "to cubic"
@@ -192,11 +148,4 @@ fn cpu_seconds() -> f64 {
 fn wall_seconds() -> f64 {
     static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
     START.get_or_init(std::time::Instant::now).elapsed().as_secs_f64()
-}
-
-/// Peak memory of the process in bytes, from Linux.
-fn peak_memory() -> Option<u64> {
-    let status = fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
-    Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? * 1024)
 }
