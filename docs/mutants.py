@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import re
 import shutil
@@ -66,7 +67,7 @@ PARTS = {
 }
 
 #: Optimization of the code, and seconds after which a mutant hangs. Unit tests wait for the compiler, others for code.
-UNITS, OTHERS = (0, 60), (1, 300)
+UNITS, OTHERS = (0, 120), (1, 900)
 
 
 def main() -> None:
@@ -146,8 +147,18 @@ def row(name: str) -> list[str]:
         missed -= found(name, number, *noticed)
     others = tested - units - len(missed)
     mutants = len((RESULTS / name / "all.txt").read_text().splitlines())
-    score = f"{100 * (units + others) / tested:.0f} %"
+    low, high = interval(units + others, tested)
+    score = f"{100 * (units + others) / tested:.0f} % ({100 * low:.0f} to {100 * high:.0f} %)"
     return [PARTS[name].title, *map(str, (mutants, tested, units, others, len(missed))), score]
+
+
+def interval(noticed: int, tested: int) -> tuple[float, float]:
+    """The 95 % interval of a share (E. B. Wilson, "Probable inference", 1927): a sample says no more of all mutants."""
+    z = 1.96
+    share, spread = noticed / tested, z * z / tested
+    middle = share + spread / 2
+    around = math.sqrt(spread * (share * (1 - share) + spread / 4))
+    return (middle - around) / (1 + spread), (middle + around) / (1 + spread)
 
 
 if __name__ == "__main__":

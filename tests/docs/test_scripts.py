@@ -349,4 +349,4 @@ def test_a_mutant_that_hangs_counts_as_noticed_and_one_that_does_not_compile_as_
         (folder / "outcomes.json").write_text(json.dumps({"outcomes": outcomes}))
     (tmp_path / "core" / "all.txt").write_text("a\nb\n" * 50)
     # Of six mutants five compile. Unit tests notice three of these, other tests one of the remaining two.
-    assert mutants["row"]("core") == ["`crates/core`", "100", "5", "3", "1", "1", "80 %"]
+    assert mutants["row"]("core") == ["`crates/core`", "100", "5", "3", "1", "1", "80 % (38 to 96 %)"]

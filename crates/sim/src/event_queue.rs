@@ -17,7 +17,7 @@
 //! After an insertion that took many steps the queue shortens its ticks (`shorten_ticks`), or sorts what it moves down as
 //! a whole (`move_down_sorted`).
 //!
-//! With many thousand events, cache misses dominate. The higher levels therefore keep times and event numbers in
+//! With many thousand events, cache misses dominate. The higher levels therefore keep ticks and event numbers in
 //! chunks, which move without reading the events. An event that reaches the lowest level is passed to the caller, who
 //! can prefetch the memory that the event will need.
 
@@ -55,16 +55,19 @@ struct EventNode<E> {
     event: E,
 }
 
-/// Times and numbers of up to ten events of a slot of a higher level; two cache lines.
+/// Ticks and numbers of up to fifteen events of a slot of a higher level; two cache lines. The slot gives the higher
+/// digits of a tick, so its lowest 32 bits are enough up to level [`NEAR`].
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct EventChunk {
-    times: [u64; CHUNK],
+    ticks: [u32; CHUNK],
     nodes: [u32; CHUNK],
     next: u32,
 }
 
-const CHUNK: usize = 10;
+const CHUNK: usize = 15;
+/// The highest level whose slots last less than 2^32 ticks.
+const NEAR: u32 = u32::BITS / DIGIT;
 /// The most steps of one sorted insertion. A longer walk shortens the ticks, which have at most 40 binary digits: that
 /// happens at most 14 times in a run.
 const LONGEST_WALK: u32 = 1024;
@@ -169,7 +172,7 @@ impl<E: Copy + Default> EventQueue<E> {
         let tick = (time >> self.shift).max(self.tick);
         let ahead = tick ^ self.tick;
         if ahead >= SLOTS as u64 {
-            self.insert_higher(time, node, tick, ahead);
+            self.insert_higher(node, tick, ahead);
             return false;
         }
         let slot = tick as usize & (SLOTS - 1);
@@ -183,15 +186,15 @@ impl<E: Copy + Default> EventQueue<E> {
 
     /// Stores a node at the level of the highest digit of `ahead`, in which its tick differs from the current one.
     #[inline(never)]
-    fn insert_higher(&mut self, time: u64, node: u32, tick: u64, ahead: u64) {
+    fn insert_higher(&mut self, node: u32, tick: u64, ahead: u64) {
         let level = (63 - ahead.leading_zeros()) / DIGIT;
         let slot = (tick >> (DIGIT * level)) as usize & (SLOTS - 1);
-        self.append_to_chunk(level as usize, slot, time, node);
+        self.append_to_chunk(level as usize, slot, tick as u32, node);
     }
 
     /// Appends to a slot of a higher level. The chunk is only written, never read: it is probably not in the cache.
     #[inline]
-    fn append_to_chunk(&mut self, level: usize, slot: usize, time: u64, node: u32) {
+    fn append_to_chunk(&mut self, level: usize, slot: usize, tick: u32, node: u32) {
         let (head, tail) = self.levels[level].slots[slot];
         let (mut at, mut len) = (tail >> LEN, tail as usize & LEN_MASK);
         if head == NONE || len == CHUNK {
@@ -202,7 +205,7 @@ impl<E: Copy + Default> EventQueue<E> {
             }
         }
         let chunk = &mut self.chunks[at as usize];
-        (chunk.times[len % CHUNK], chunk.nodes[len % CHUNK]) = (time, node);
+        (chunk.ticks[len % CHUNK], chunk.nodes[len % CHUNK]) = (tick, node);
         self.levels[level].slots[slot].1 = at << LEN | (len + 1) as u32;
     }
 
@@ -213,7 +216,7 @@ impl<E: Copy + Default> EventQueue<E> {
             self.free_chunk = std::mem::replace(&mut chunk.next, NONE);
             return at;
         }
-        push_tightly(&mut self.chunks, EventChunk { times: [0; CHUNK], nodes: [NONE; CHUNK], next: NONE });
+        push_tightly(&mut self.chunks, EventChunk { ticks: [0; CHUNK], nodes: [NONE; CHUNK], next: NONE });
         (self.chunks.len() - 1) as u32
     }
 
@@ -273,7 +276,10 @@ impl<E: Copy + Default> EventQueue<E> {
                 self.chunks[at as usize].next = self.free_chunk;
                 self.free_chunk = at;
                 let len = if at == tail >> LEN { tail as usize & LEN_MASK } else { CHUNK };
-                let far = self.move_down(&chunk.times[..len], &chunk.nodes[..len], level == 1, &mut on_lowest);
+                let far = match level {
+                    1 => self.move_to_lowest(&chunk.nodes[..len], &mut on_lowest),
+                    _ => self.move_down(level as u32, &chunk.ticks[..len], &chunk.nodes[..len]),
+                };
                 at = chunk.next;
                 if far && at != NONE {
                     self.move_down_sorted((at, tail), &mut on_lowest);
@@ -283,19 +289,30 @@ impl<E: Copy + Default> EventQueue<E> {
         }
     }
 
-    /// Moves a chunk's events to their new slots; calls `on_lowest` with each that reaches the lowest level. Returns
-    /// whether an insertion took too many steps.
+    /// Moves a chunk's events to the lowest level; calls `on_lowest` with each. Returns whether an insertion took too
+    /// many steps.
     #[inline]
-    fn move_down(&mut self, times: &[u64], nodes: &[u32], lowest: bool, on_lowest: &mut impl FnMut(&E)) -> bool {
-        if lowest {
-            // All reads first, without branches: the cache misses overlap.
-            nodes.iter().for_each(|&node| prefetch(self.nodes[node as usize].time));
-        }
+    fn move_to_lowest(&mut self, nodes: &[u32], on_lowest: &mut impl FnMut(&E)) -> bool {
+        // All reads first, without branches: the cache misses overlap.
+        nodes.iter().for_each(|&node| prefetch(self.nodes[node as usize].time));
         let mut far = false;
-        for (&time, &node) in times.iter().zip(nodes) {
-            far |= self.insert(time, node);
-            if lowest {
-                on_lowest(&self.nodes[node as usize].event);
+        for &node in nodes {
+            far |= self.insert(self.nodes[node as usize].time, node);
+            on_lowest(&self.nodes[node as usize].event);
+        }
+        far
+    }
+
+    /// Moves a chunk's events of a slot of a `level` above the first to their new slots, most of them without a look at
+    /// the events. Returns whether an insertion took too many steps.
+    fn move_down(&mut self, level: u32, ticks: &[u32], nodes: &[u32]) -> bool {
+        let mut far = false;
+        for (&tick, &node) in ticks.iter().zip(nodes) {
+            let low = u64::from(tick) & ((1 << (DIGIT * level)) - 1);
+            if level <= NEAR && low >= SLOTS as u64 {
+                self.insert_higher(node, self.tick | low, low);
+            } else {
+                far |= self.insert(self.nodes[node as usize].time, node);
             }
         }
         far
@@ -321,7 +338,7 @@ impl<E: Copy + Default> EventQueue<E> {
             self.chunks[at as usize].next = self.free_chunk;
             self.free_chunk = at;
             let len = if at == tail >> LEN { tail as usize & LEN_MASK } else { CHUNK };
-            all.extend(chunk.times[..len].iter().copied().zip(chunk.nodes[..len].iter().copied()));
+            all.extend(chunk.nodes[..len].iter().map(|&node| (self.nodes[node as usize].time, node)));
             at = chunk.next;
         }
         // Stable: events of equal time stay in order.
@@ -342,11 +359,11 @@ fn add_node<E: Default>(nodes: &mut Vec<EventNode<E>>) -> &mut EventNode<E> {
     &mut nodes[at]
 }
 
-/// Appends to a list that grows by a quarter: one that doubles may be half empty.
+/// Appends to a list that grows by a sixteenth: one that doubles may be half empty.
 #[inline]
 fn push_tightly<T>(list: &mut Vec<T>, item: T) {
     if list.len() == list.capacity() {
-        list.reserve_exact((list.len() / 4).max(64));
+        list.reserve_exact((list.len() / 16).max(64));
     }
     list.push(item);
 }

@@ -117,7 +117,7 @@ impl FairnessMeter {
             groups: shares.map(group).collect(),
             future_starts: BinaryHeap::with_capacity(flows),
             scales: SCALES.map(scale),
-            active: Vec::new(),
+            active: Vec::with_capacity(flows),
             slot: 1,
             end: Time::ZERO + SCALES[0],
         }

@@ -72,7 +72,13 @@ impl OutOfOrderBlocks {
                     return;
                 }
             }
-            _ => self.blocks.insert(at, ((seq, seq + 1), self.changes)),
+            _ => {
+                // Most gaps are one or two; a list begins with room for four.
+                if self.blocks.capacity() == 0 {
+                    self.blocks.reserve_exact(2);
+                }
+                self.blocks.insert(at, ((seq, seq + 1), self.changes));
+            }
         }
         self.put_first(at);
     }
