@@ -156,7 +156,7 @@ audit: ## check licenses, sources and known vulnerabilities of the Rust packages
 sbom: $(VENV)/.requirements | rust ## list the packages that a wheel contains and needs, in dist/headgate.cdx.json (CycloneDX)
 	$(BIN)/python docs/sbom.py dist/headgate.cdx.json
 
-bench: $(VENV)/.extension ## nanoseconds and instructions per packet, with their history; the start of commands (half an hour)
+bench: $(VENV)/.extension ## nanoseconds and instructions per packet, with their history; the start of commands
 	mkdir -p results
 	bash -o pipefail -c "$(CARGO) bench --workspace --exclude headgate-py --locked --bench '*' | tee results/bench.txt"
 	$(BIN)/python docs/bench.py results/bench.txt
