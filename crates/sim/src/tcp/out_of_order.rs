@@ -73,7 +73,7 @@ impl OutOfOrderBlocks {
                 }
             }
             _ => {
-                // Most gaps are one or two; a list begins with room for four.
+                // Room for two: by itself a list would begin with four, in each of many thousand receivers.
                 if self.blocks.capacity() == 0 {
                     self.blocks.reserve_exact(2);
                 }
