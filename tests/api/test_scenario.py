@@ -28,6 +28,17 @@ def test_the_canonical_form_reads_back_as_itself():
     assert headgate.Scenario.parse(canonical).to_toml() == canonical
 
 
+def test_a_scenario_of_one_seed_has_the_canonical_form_of_that_seed_alone():
+    scenario = headgate.Scenario.parse(SMALL, seeds=[3, 1, 4])
+    alone = headgate.Scenario.parse(SMALL, seeds=[1])
+    # Both orders: texts of one scenario share their sections, whichever was asked for first.
+    assert scenario.of_seed(1).to_toml() == alone.to_toml()
+    assert scenario.to_toml() == headgate.Scenario.parse(SMALL, seeds=[3, 1, 4]).to_toml()
+    assert scenario.of_seed(1) == alone
+    with pytest.raises(headgate.UsageError, match="small has no seed 2"):
+        scenario.of_seed(2)
+
+
 def test_the_hash_follows_the_meaning_not_the_spelling():
     scenario = headgate.Scenario.parse(SMALL)
     spelled = headgate.Scenario.parse("# a comment\n" + SMALL.replace("4s", "4000ms"))

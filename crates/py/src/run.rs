@@ -189,7 +189,7 @@ pub fn run(
     on_batch: Option<Py<PyAny>>,
     on_capture: Option<Py<PyAny>>,
 ) -> PyResult<Outcome> {
-    let Scenario(scenario, known) = scenario;
+    let Scenario(scenario, known, _) = scenario;
     let prototypes = Prototypes { known, failure: Failure::default() };
     let callbacks = Callbacks { on_batch, on_capture, failure: prototypes.failure.clone() };
     let simulate =

@@ -1,6 +1,7 @@
 //! The Python class of a scenario.
 
 use std::ffi::CString;
+use std::sync::{Arc, OnceLock};
 
 use headgate_measure::{FairShare, fair_shares};
 use headgate_scenario::{Changes, Events, Files, Group, INPUTS, Qdisc};
@@ -32,9 +33,13 @@ impl Files for PythonFiles<'_, '_> {
     }
 }
 
-/// A scenario that was read and checked.
+/// A scenario that was read and checked, and its prototypes.
 #[pyclass(frozen, module = "headgate._core")]
-pub struct Scenario(pub headgate_scenario::Scenario, pub Vec<NamedPrototype>);
+pub struct Scenario(pub headgate_scenario::Scenario, pub Vec<NamedPrototype>, pub Sections);
+
+/// The sections of the canonical form, once they were asked for. The copies for single seeds share them: a sweep asks
+/// twice for the text of each.
+pub type Sections = Arc<OnceLock<String>>;
 
 #[pymethods]
 impl Scenario {
@@ -60,7 +65,7 @@ impl Scenario {
             let text = CString::new(warning.replace('\0', " "))?;
             PyErr::warn(py, &py.get_type::<PyFutureWarning>(), &text, 1)?;
         }
-        Ok(Scenario(scenario, Vec::new()))
+        Ok(Scenario(scenario, Vec::new(), Sections::default()))
     }
 
     /// A copy of the scenario with disciplines written in Python. Each entry of `made` is the name, class and maker of
@@ -74,13 +79,16 @@ impl Scenario {
         };
         scenario.qdiscs = made.iter().filter_map(next).collect();
         let named = made.into_iter().flatten();
-        Scenario(scenario, named.map(|(name, class, maker)| NamedPrototype { name, class, maker }).collect())
+        let prototypes = named.map(|(name, class, maker)| NamedPrototype { name, class, maker }).collect();
+        Scenario(scenario, prototypes, Sections::default())
     }
 
-    /// A copy of the scenario with this seed alone.
-    fn of_seed(&self, py: Python<'_>, seed: u64) -> Scenario {
-        let scenario = headgate_scenario::Scenario { seeds: vec![seed], ..self.0.clone() };
-        Scenario(scenario, self.1.iter().map(|prototyped| prototyped.copied(py)).collect())
+    /// A copy of the scenario with this seed alone; None if it is none of its seeds.
+    fn of_seed(&self, py: Python<'_>, seed: u64) -> Option<Scenario> {
+        self.0.seeds.contains(&seed).then(|| {
+            let scenario = headgate_scenario::Scenario { seeds: vec![seed], ..self.0.clone() };
+            Scenario(scenario, self.1.iter().map(|prototyped| prototyped.copied(py)).collect(), self.2.clone())
+        })
     }
 
     /// Name and class of each discipline written in Python.
@@ -98,7 +106,7 @@ impl Scenario {
 
     /// The scenario in canonical form.
     fn to_toml(&self) -> String {
-        self.0.to_toml()
+        self.0.head_to_toml() + self.2.get_or_init(|| self.0.sections_to_toml())
     }
 
     #[getter]

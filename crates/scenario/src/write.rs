@@ -21,6 +21,11 @@ impl Scenario {
     /// The scenario as TOML in canonical form: every key, defaults included, in a fixed order. Reading it gives an
     /// equal scenario, and equal scenarios give the same bytes.
     pub fn to_toml(&self) -> String {
+        self.head_to_toml() + &self.sections_to_toml()
+    }
+
+    /// The first part of the canonical form: the keys before the first section, among them the seeds.
+    pub fn head_to_toml(&self) -> String {
         let mut page = TomlPage(String::new());
         page.table(&RawRun {
             name: given(self.name.clone()),
@@ -30,6 +35,12 @@ impl Scenario {
             seeds: given(Seeds(self.seeds.clone())),
             qdiscs: list(self.qdiscs.iter().cloned()),
         });
+        page.0
+    }
+
+    /// The rest of the canonical form, which scenarios that differ only in their seeds share.
+    pub fn sections_to_toml(&self) -> String {
+        let mut page = TomlPage(String::new());
         let heading = if self.links.len() == 1 { "[link]" } else { "[[link]]" };
         for link in &self.links {
             page.section(heading, &self::link(link));

@@ -164,9 +164,9 @@ class Scenario:
 
     def of_seed(self, seed: int) -> Scenario:
         """The scenario with one of its seeds alone."""
-        if seed not in self.seeds:
+        if (core := self._core.of_seed(seed)) is None:
             raise UsageError(f"{self.name} has no seed {seed}")
-        return Scenario(self._core.of_seed(seed), world=self._world)
+        return Scenario(core, world=self._world)
 
     def replace(self, **changed: Any) -> Scenario:
         """The scenario with other keywords of `Network`, such as `flows`, `links`, `qdiscs` or `duration`."""
