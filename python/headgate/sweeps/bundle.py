@@ -12,7 +12,7 @@ from headgate.sweeps import receipt
 from headgate.sweeps.plan import SweepRun
 
 #: Greatest number of runs in a bundle: they share the cost of its files, and are lost together if it is damaged.
-MOST_RUNS = 64
+MOST_RUNS = 128
 #: A sweep has at least this number of bundles, so that a short sweep has a file for each run.
 LEAST_BUNDLES = 16
 #: Greatest number of packets that the runs of a bundle are expected to send. It bounds what a stopped
