@@ -176,7 +176,9 @@ impl<T> RedQueue<T> {
     #[inline]
     pub fn length(&self) -> f64 {
         let held = self.fifo.backlog();
-        if self.settings.byte_mode { held.bytes as f64 } else { f64::from(held.packets) }
+        // A signed number becomes a float in one instruction, and the greatest queue is far below 2^63 bytes.
+        let length = if self.settings.byte_mode { held.bytes as i64 } else { i64::from(held.packets) };
+        length as f64
     }
 
     /// Updates the average for an arrival, and returns its zone.
@@ -196,7 +198,6 @@ impl<T> RedQueue<T> {
             cx.drop(packet, Why::Overflow);
             return Some(Why::Overflow);
         }
-        let zone = if self.fifo.backlog().packets < self.settings.spare_below { Zone::Below } else { zone };
         let why = self.judge(zone, packet.bytes, cx);
         match why {
             Some(why) => self.signal(packet, why, cx),
@@ -217,20 +218,16 @@ impl<T> RedQueue<T> {
     /// Reason to mark or drop a packet of `bytes`, if any.
     #[inline(always)]
     fn judge(&mut self, zone: Zone, bytes: u32, cx: &mut Cx<'_, T>) -> Option<Why> {
-        match zone {
-            Zone::Below => {
-                self.detector.reset_spacing();
-                None
-            }
-            Zone::Between => {
-                let scale = self.scale_by.map_or(1.0, |mean| f64::from(bytes) / mean);
-                self.detector.early(scale, cx.rng).then_some(Why::Early)
-            }
-            Zone::Above => {
-                self.detector.restart_spacing();
-                Some(Why::Forced)
-            }
+        if zone == Zone::Below || self.fifo.backlog().packets < self.settings.spare_below {
+            self.detector.reset_spacing();
+            return None;
         }
+        if zone == Zone::Above {
+            self.detector.restart_spacing();
+            return Some(Why::Forced);
+        }
+        let scale = self.scale_by.map_or(1.0, |mean| f64::from(bytes) / mean);
+        self.detector.early(scale, cx.rng).then_some(Why::Early)
     }
 
     /// Dequeues the oldest packet. On an empty queue, records that the link is idle.
