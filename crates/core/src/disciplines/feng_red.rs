@@ -86,8 +86,9 @@ impl<T> FengRed<T> {
     #[inline]
     fn adapt(&mut self) {
         let detector = self.red.detector_mut();
-        let maxp = self.maxp.update(detector.average(), detector.thresholds(), &self.scaling);
-        detector.set_maxp(maxp);
+        if self.maxp.update(detector.average(), detector.thresholds(), &self.scaling) {
+            detector.set_maxp(self.maxp.maxp());
+        }
     }
 }
 

@@ -171,7 +171,8 @@ impl<T> Sfred<T> {
         for number in numbers {
             let bin = &mut self.bins[usize::from(*number)];
             let average = bin.average.update(f64::from(bin.packets), now);
-            let maxp = bin.maxp.update(average, self.thresholds, &self.scaling);
+            bin.maxp.update(average, self.thresholds, &self.scaling);
+            let maxp = bin.maxp.maxp();
             let probability = if average < min {
                 0.0
             } else if average < max {

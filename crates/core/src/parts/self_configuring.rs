@@ -43,9 +43,25 @@ impl SelfConfiguringMaxp {
         self.zone
     }
 
-    /// Adapts maxp to a new average and returns it.
+    /// Adapts maxp to a new average. Returns whether it may have changed.
     #[inline]
-    pub fn update(&mut self, average: f64, Thresholds { min, max }: Thresholds, scaling: &MaxpScaling) -> f64 {
+    pub fn update(&mut self, average: f64, thresholds: Thresholds, scaling: &MaxpScaling) -> bool {
+        let stays = if average < thresholds.min {
+            self.zone == Zone::Below
+        } else if average < thresholds.max {
+            self.zone == Zone::Between
+        } else {
+            self.zone == Zone::Above
+        };
+        if !stays {
+            self.leave_zone(average, thresholds, scaling);
+        }
+        !stays
+    }
+
+    /// Figure 4, for an average that may have left its zone. A separate function, because few averages do.
+    #[cold]
+    fn leave_zone(&mut self, average: f64, Thresholds { min, max }: Thresholds, scaling: &MaxpScaling) {
         let MaxpScaling { alpha, beta, least } = *scaling;
         if min < average && average < max {
             self.zone = Zone::Between;
@@ -54,7 +70,6 @@ impl SelfConfiguringMaxp {
         } else if average > max && self.zone != Zone::Above {
             (self.zone, self.maxp) = (Zone::Above, (self.maxp * beta).min(1.0).max(least));
         }
-        self.maxp
     }
 }
 
@@ -67,7 +82,12 @@ mod tests {
     fn seen<const N: usize>(averages: [f64; N]) -> [f64; N] {
         let scaling = MaxpScaling { alpha: 3.0, beta: 2.0, least: 0.05 };
         let mut adapted = SelfConfiguringMaxp::new(0.375);
-        averages.map(|average| adapted.update(average, LIMITS, &scaling))
+        averages.map(|average| {
+            let before = adapted.maxp();
+            let crossed = adapted.update(average, LIMITS, &scaling);
+            assert!(crossed || adapted.maxp() == before);
+            adapted.maxp()
+        })
     }
 
     #[test]
