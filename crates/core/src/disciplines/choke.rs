@@ -118,8 +118,8 @@ impl<T> Choke<T> {
             self.fifo.push(packet, cx);
             return None;
         }
-        let (first, matches) = self.drop_matches(&packet, candidates, cx);
-        if matches > 0 {
+        let (first, matched) = self.drop_matches(&packet, candidates, cx);
+        if matched {
             self.detector.restart_spacing();
             cx.drop(packet, Why::Match);
         } else if !self.fifo.admits(packet.bytes) {
@@ -136,23 +136,20 @@ impl<T> Choke<T> {
     }
 
     /// Draws candidates with replacement and drops those of `packet`'s flow. Returns whether the first one matched, if
-    /// there was one, and the number of matches.
+    /// there was one, and whether any matched.
     #[inline(always)]
-    fn drop_matches(&mut self, packet: &Packet<T>, candidates: u32, cx: &mut Cx<'_, T>) -> (Option<bool>, u32) {
+    fn drop_matches(&mut self, packet: &Packet<T>, candidates: u32, cx: &mut Cx<'_, T>) -> (Option<bool>, bool) {
         let flow = packet.flow;
         let first = self.compare_with_random(flow, cx);
-        let mut matches = u32::from(first == Some(true));
         // Mostly there is one candidate.
-        if candidates > 1 {
-            matches += self.drop_more_matches(flow, candidates, cx);
-        }
-        (first, matches)
+        let later = candidates > 1 && self.drop_more_matches(flow, candidates, cx);
+        (first, first == Some(true) || later)
     }
 
-    /// Compares with the candidates after the first, and returns the number of matches.
+    /// Compares with the candidates after the first, and returns whether any matched.
     #[inline(never)]
-    fn drop_more_matches(&mut self, flow: FlowId, candidates: u32, cx: &mut Cx<'_, T>) -> u32 {
-        (1..candidates).map_while(|_| self.compare_with_random(flow, cx)).map(u32::from).sum()
+    fn drop_more_matches(&mut self, flow: FlowId, candidates: u32, cx: &mut Cx<'_, T>) -> bool {
+        (1..candidates).map_while(|_| self.compare_with_random(flow, cx)).fold(false, |any, hit| any | hit)
     }
 
     /// Draws one candidate and drops it if it is of `flow`. `None` if the queue is empty.

@@ -65,15 +65,27 @@ impl<T> SampledFifo<T> {
     /// counted from the oldest, holes included; a hole is drawn again. `None`, without a draw, if the queue is empty.
     #[inline(always)]
     pub fn draw(&mut self, rng: &mut Rng) -> Option<(usize, FlowId)> {
-        if self.held.packets == 0 {
-            return None;
-        }
         if self.slots.len() > 2 * self.held.packets as usize {
+            // A queue of holes only stays as it is.
+            if self.held.packets == 0 {
+                return None;
+            }
             self.compact();
         }
+        // 0, without a draw, if there is no slot.
+        let slot = rng.below(self.slots.len() as u32) as usize;
+        match self.slots.get(slot)? {
+            Some(packet) => Some((slot, packet.flow)),
+            None => self.draw_again(rng),
+        }
+    }
+
+    /// Draws until a packet is found. A separate function, because holes are few in most queues.
+    #[cold]
+    fn draw_again(&self, rng: &mut Rng) -> Option<(usize, FlowId)> {
         loop {
             let slot = rng.below(self.slots.len() as u32) as usize;
-            if let Some(packet) = &self.slots[slot] {
+            if let Some(packet) = self.slots.get(slot)? {
                 return Some((slot, packet.flow));
             }
         }
