@@ -33,7 +33,7 @@ use crate::cx::Cx;
 use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::{FlowId, Packet};
 use crate::params::BuildError;
-use crate::parts::{Fifo, FlowTable, RateAverage};
+use crate::parts::{AveragingTime, Fifo, FlowTable, RateAverage};
 use crate::reason::Why;
 use crate::time::{Span, Time};
 use crate::units::{Level, Limit};
@@ -82,12 +82,16 @@ pub struct Csfq<T> {
     share: FairShareEstimate,
     /// `threshold` in the unit of the limit.
     threshold: f64,
+    /// `k`.
+    averaging_time: AveragingTime,
 }
 
 /// The estimate of the fair share. Rates are in bytes per second.
 #[derive(Clone, Debug)]
 struct FairShareEstimate {
     capacity: f64,
+    /// `k_alpha`.
+    averaging_time: AveragingTime,
     arriving: RateAverage,
     accepted: RateAverage,
     congested: bool,
@@ -124,9 +128,10 @@ impl<T> Csfq<T> {
         if threshold > limit {
             return Err(BuildError::Conflict("`threshold` lies above the limit: it could not be reached".into()));
         }
-        let share = FairShareEstimate::new(link.rate.as_bits() as f64 / 8.0);
+        let share = FairShareEstimate::new(link.rate.as_bits() as f64 / 8.0, config.k_alpha);
         let flows = FlowTable::new(config.max_flows, link.key);
-        Ok(Csfq { fifo: Fifo::new(config.limit), config, flows, share, threshold })
+        let averaging_time = AveragingTime::new(config.k);
+        Ok(Csfq { fifo: Fifo::new(config.limit), config, flows, share, threshold, averaging_time })
     }
 
     /// The estimated rate of `flow` in bytes per second, if it is known.
@@ -163,7 +168,7 @@ impl<T> Csfq<T> {
                 self.flows.insert(packet.flow, RateAverage::default()).expect("there is room for a flow")
             }
         };
-        self.flows.at(position).1.update(packet.bytes, now, self.config.k)
+        self.flows.at(position).1.update(packet.bytes, now, self.averaging_time)
     }
 
     #[inline]
@@ -178,10 +183,11 @@ impl<T> Csfq<T> {
 }
 
 impl FairShareEstimate {
-    fn new(capacity: f64) -> FairShareEstimate {
+    fn new(capacity: f64, averaging_time: Span) -> FairShareEstimate {
         let average = RateAverage::default();
         FairShareEstimate {
             capacity,
+            averaging_time: AveragingTime::new(averaging_time),
             arriving: average,
             accepted: average,
             congested: false,
@@ -205,7 +211,7 @@ impl FairShareEstimate {
     #[inline(always)]
     fn estimate(&mut self, seen: ArrivalSample, config: &CsfqConfig) {
         // Both averages are updated by every arrival, so they share the step.
-        let step = self.arriving.step(seen.now, config.k_alpha);
+        let step = self.arriving.step(seen.now, self.averaging_time);
         let arriving = self.arriving.apply(seen.bytes, seen.now, step);
         // The figure updates F with accepted packets only. While none is accepted, F would then stay too high, and
         // alpha would fall again and again. As in the authors' module, F is therefore updated by every arrival: a
@@ -273,7 +279,10 @@ impl<T> Discipline<T> for Csfq<T> {
         if excess {
             // A mark would let the packet in, and the flow would keep more than its share.
             cx.drop(packet, Why::Early);
-        } else if !self.fifo.push(packet, cx) {
+        } else if fits {
+            self.fifo.put(packet);
+        } else {
+            cx.drop(packet, Why::Overflow);
             self.share.lower_for_overflow();
         }
     }
@@ -322,7 +331,8 @@ mod tests {
 
     #[test]
     fn the_drop_probability_is_the_share_of_the_rate_above_alpha() {
-        let share = FairShareEstimate { alpha: Some(100.0), ..FairShareEstimate::new(1000.0) };
+        let share =
+            FairShareEstimate { alpha: Some(100.0), ..FairShareEstimate::new(1000.0, CsfqConfig::default().k_alpha) };
         assert_eq!(
             [0.0, 50.0, 100.0, 200.0, 400.0].map(|label| share.drop_probability(label)),
             [0.0, 0.0, 0.0, 0.5, 0.75]
@@ -332,7 +342,7 @@ mod tests {
 
     #[test]
     fn overflows_lower_alpha_by_one_percent_each_and_by_a_quarter_at_most() {
-        let mut share = FairShareEstimate::new(1000.0);
+        let mut share = FairShareEstimate::new(1000.0, CsfqConfig::default().k_alpha);
         share.set_alpha(100.0);
         share.lower_for_overflow();
         assert!((share.alpha.unwrap() - 99.0).abs() < 1e-9);
@@ -346,7 +356,7 @@ mod tests {
     #[test]
     fn alpha_is_scaled_by_capacity_over_accepted_rate() {
         let config = CsfqConfig::default();
-        let mut share = FairShareEstimate::new(1e6);
+        let mut share = FairShareEstimate::new(1e6, CsfqConfig::default().k_alpha);
         share.set_alpha(4e5);
         // Packets of 1000 bytes each half millisecond: 2e6 bytes a second, all accepted.
         for n in 0..1000 {

@@ -78,7 +78,7 @@ pub use multistage_filter::MultistageFilter;
 pub use pi2::{Pi2Controller, Pi2Settings};
 pub use pie::{PieController, PieDetails, PieSettings};
 pub use polled_timer::PolledTimer;
-pub use rate_average::{AveragingStep, RateAverage};
+pub use rate_average::{AveragingStep, AveragingTime, RateAverage};
 pub use red_queue::{RedQueue, RedSettings, weight_of_burst, weight_of_rate};
 pub use reference_tcp::{congestion_epoch, tcp_rate};
 pub use sampled_fifo::SampledFifo;

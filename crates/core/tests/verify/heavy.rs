@@ -1,7 +1,7 @@
 //! Claims about disciplines that detect heavy hitters.
 
 use aqm::disciplines::{Hhf, HhfConfig};
-use aqm::parts::RateAverage;
+use aqm::parts::{AveragingTime, RateAverage};
 use aqm::{FlowId, LinkInfo, Packet, Port, Rate, Rng, Span, Time, Why};
 
 use crate::link::{CAPACITY, LinkFlow, LinkTotals, against, flow, run};
@@ -120,7 +120,7 @@ fn csfq_lets_a_burst_exceed_its_share_by_no_more_than_theorem_1_says() {
         let gap = f64::from(bytes) / (times * alpha);
         for n in 0..(2.0 / gap) as u32 {
             let t = f64::from(n) * gap;
-            let label = rate.update(bytes, Time::ZERO + Span::from_secs_f64(t), k);
+            let label = rate.update(bytes, Time::ZERO + Span::from_secs_f64(t), AveragingTime::new(k));
             let_in += f64::from(bytes) * (alpha / label).min(1.0);
             most = most.max(let_in - alpha * t);
         }
