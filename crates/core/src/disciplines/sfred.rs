@@ -19,6 +19,7 @@ use crate::packet::Packet;
 use crate::params::BuildError;
 use crate::parts::{
     Average, BinNumbers, Fifo, LevelHash, MaxpScaling, Overfull, SelfConfiguringMaxp, Thresholds, TokenBucket,
+    for_each_level,
 };
 use crate::reason::Why;
 use crate::time::Time;
@@ -168,8 +169,9 @@ impl<T> Sfred<T> {
     fn update_bins(&mut self, numbers: &[u16], now: Time) -> RedBinSummary {
         let Thresholds { min, max } = self.thresholds;
         let mut found = RedBinSummary { fullest: 0, emptiest: u32::MAX, probability: 1.0, maxp: 1.0 };
+        let bins = self.bins.as_mut_slice();
         for number in numbers {
-            let bin = &mut self.bins[usize::from(*number)];
+            let bin = &mut bins[usize::from(*number)];
             let average = bin.average.update(f64::from(bin.packets), now);
             bin.maxp.update(average, self.thresholds, &self.scaling);
             let maxp = bin.maxp.maxp();
@@ -193,10 +195,18 @@ impl<T> Sfred<T> {
         found
     }
 
+    /// As [`update_bins`](Sfred::update_bins), for numbers of levels other than two.
+    #[inline(never)]
+    fn update_levels(&mut self, numbers: &BinNumbers, now: Time) -> RedBinSummary {
+        self.update_bins(&numbers[..self.levels], now)
+    }
+
     /// Reason to drop or mark the packet, if any, and whether its flow is unresponsive.
     #[inline(always)]
-    fn judge(&mut self, bytes: u32, numbers: &[u16], cx: &mut Cx<'_, T>) -> (Option<Why>, bool) {
-        let found = self.update_bins(numbers, cx.now);
+    fn judge(&mut self, bytes: u32, numbers: &BinNumbers, cx: &mut Cx<'_, T>) -> (Option<Why>, bool) {
+        // Two levels are usual. The compiler then knows their number and makes no loop of them.
+        let two = self.levels == 2;
+        let found = if two { self.update_bins(&numbers[..2], cx.now) } else { self.update_levels(numbers, cx.now) };
         let unresponsive = found.maxp >= 1.0;
         let overfull = self.overfull.length(found.fullest, found.emptiest) > self.bin_size;
         if overfull && !(unresponsive && self.penalty_alone) {
@@ -227,7 +237,8 @@ impl<T> Sfred<T> {
             return false;
         }
         self.fifo.put_tagged(packet, *numbers);
-        numbers[..self.levels].iter().for_each(|number| self.bins[usize::from(*number)].packets += 1);
+        let bins = self.bins.as_mut_slice();
+        for_each_level(self.levels, |level| bins[usize::from(numbers[level])].packets += 1);
         true
     }
 }
@@ -235,8 +246,8 @@ impl<T> Sfred<T> {
 impl<T> Discipline<T> for Sfred<T> {
     #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
-        let numbers = self.hash.bin_numbers(0, packet.flow);
-        let (why, unresponsive) = self.judge(packet.bytes, &numbers[..self.levels], cx);
+        let numbers = self.hash.bin_numbers(packet.flow);
+        let (why, unresponsive) = self.judge(packet.bytes, &numbers, cx);
         if let Some(why) = why {
             return self.enqueue_signaled(packet, &numbers, why, cx);
         }
@@ -249,14 +260,15 @@ impl<T> Discipline<T> for Sfred<T> {
     #[inline(always)]
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         let (packet, numbers) = self.fifo.pop_tagged()?;
-        for number in &numbers[..self.levels] {
-            let bin = &mut self.bins[usize::from(*number)];
+        let bins = self.bins.as_mut_slice();
+        for_each_level(self.levels, |level| {
+            let bin = &mut bins[usize::from(numbers[level])];
             bin.packets -= 1;
             bin.average.record_dequeue(true, cx.now);
             if bin.packets == 0 {
                 bin.average.record_dequeue(false, cx.now);
             }
-        }
+        });
         Some(packet)
     }
 

@@ -15,6 +15,13 @@ pub const MAX_LEVELS: usize = 8;
 /// that it entered even after the hash functions have changed.
 pub type BinNumbers = [u16; MAX_LEVELS];
 
+/// Calls `each` with every level below `levels`, which is at most [`MAX_LEVELS`].
+// Two levels are usual. The compiler knows their number and makes no loop of them.
+#[inline(always)]
+pub fn for_each_level(levels: usize, each: impl FnMut(usize)) {
+    if levels == 2 { (0..2).for_each(each) } else { (0..levels.min(MAX_LEVELS)).for_each(each) }
+}
+
 /// Steps of a bin's probability.
 #[derive(Clone, Copy, Debug)]
 pub struct ProbabilitySteps {
@@ -82,25 +89,33 @@ pub struct LevelHash {
     keys: [u64; MAX_LEVELS],
     levels: usize,
     width: usize,
+    /// The number of the first bin.
+    base: usize,
 }
 
 impl LevelHash {
-    /// `levels` (1 to [`MAX_LEVELS`]) of `width` (1 to 4096) bins; keys from number `first` are derived from `secret`.
+    /// `levels` (1 to [`MAX_LEVELS`]) of `width` (1 to 4096) bins, numbered level by level from 0; keys from number
+    /// `first` are derived from `secret`.
     pub fn new(levels: usize, width: usize, secret: u64, first: u64) -> LevelHash {
         assert!((1..=MAX_LEVELS).contains(&levels) && (1..=4096).contains(&width), "{levels} levels of {width} bins");
-        LevelHash { keys: core::array::from_fn(|i| keyed(secret, FlowId(first + i as u64))), levels, width }
+        LevelHash { keys: core::array::from_fn(|i| keyed(secret, FlowId(first + i as u64))), levels, width, base: 0 }
     }
 
-    /// The bins of `flow`, numbered level by level from `base`.
+    /// Numbers the bins from `base`.
+    pub fn numbered_from(self, base: usize) -> LevelHash {
+        LevelHash { base, ..self }
+    }
+
+    /// The bins of `flow`.
     #[inline]
-    pub fn bin_numbers(&self, base: usize, flow: FlowId) -> BinNumbers {
-        let (mut numbers, mut first) = ([0; MAX_LEVELS], base);
-        for (number, key) in numbers.iter_mut().zip(&self.keys[..self.levels]) {
+    pub fn bin_numbers(&self, flow: FlowId) -> BinNumbers {
+        let (mut numbers, mut first) = ([0; MAX_LEVELS], self.base);
+        for_each_level(self.levels, |level| {
             // Scaling the upper half of the hash avoids a division. 2 x 8 x 4096 bins fit 16 bits.
-            let bin = ((keyed(*key, flow) >> 32) * self.width as u64) >> 32;
-            *number = (first + bin as usize) as u16;
+            let bin = ((keyed(self.keys[level], flow) >> 32) * self.width as u64) >> 32;
+            numbers[level] = (first + bin as usize) as u16;
             first += self.width;
-        }
+        });
         numbers
     }
 }
@@ -110,6 +125,7 @@ impl LevelHash {
 pub struct Bins {
     /// By set, then by level.
     bins: Vec<Bin>,
+    /// Of the set in use, and of the next set.
     hashes: [LevelHash; 2],
     levels: usize,
     width: usize,
@@ -123,7 +139,8 @@ pub struct Bins {
 impl Bins {
     /// `levels` (1 to [`MAX_LEVELS`]) of `width` (1 to 4096) bins per set; hash keys are derived from `secret`.
     pub fn new(levels: usize, width: usize, steps: ProbabilitySteps, secret: u64) -> Bins {
-        let hashes = [0, 1].map(|set| Bins::hash(levels, width, secret, set));
+        let hash = |set: u64| Bins::hash(levels, width, secret, set).numbered_from(set as usize * levels * width);
+        let hashes = [0, 1].map(hash);
         let bins = alloc::vec![Bin::default(); 2 * levels * width];
         Bins { bins, hashes, levels, width, in_use: 0, steps, secret, drawn: 2 }
     }
@@ -131,7 +148,7 @@ impl Bins {
     /// The bins of `flow` in the set in use.
     #[inline]
     pub fn bins_of(&self, flow: FlowId) -> BinNumbers {
-        self.bins_in(self.in_use, flow)
+        self.hashes[0].bin_numbers(flow)
     }
 
     /// Updates a flow's bins for an arrival: p rises in bins with more than `full` packets and falls in empty ones.
@@ -139,12 +156,13 @@ impl Bins {
     #[inline]
     pub fn arrive(&mut self, numbers: &BinNumbers, full: u32, now: Time) -> BinSummary {
         let mut found = BinSummary { fullest: 0, emptiest: u32::MAX, probability: 1.0 };
-        for number in &numbers[..self.levels] {
-            let bin = &mut self.bins[usize::from(*number)];
+        let (bins, steps) = (self.bins.as_mut_slice(), &self.steps);
+        for_each_level(self.levels, |level| {
+            let bin = &mut bins[usize::from(numbers[level])];
             if bin.packets > full {
-                bin.step(self.steps.up, self.steps.freeze, now);
+                bin.step(steps.up, steps.freeze, now);
             } else if bin.packets == 0 {
-                bin.step(-self.steps.down, self.steps.freeze, now);
+                bin.step(-steps.down, steps.freeze, now);
             }
             found.fullest = found.fullest.max(bin.packets);
             found.emptiest = found.emptiest.min(bin.packets);
@@ -152,7 +170,7 @@ impl Bins {
             if bin.probability < found.probability {
                 found.probability = bin.probability;
             }
-        }
+        });
         found
     }
 
@@ -167,26 +185,27 @@ impl Bins {
     /// Counts a packet that joins these bins.
     #[inline]
     pub fn enter(&mut self, numbers: &BinNumbers) {
-        numbers[..self.levels].iter().for_each(|number| self.bins[usize::from(*number)].packets += 1);
+        let bins = self.bins.as_mut_slice();
+        for_each_level(self.levels, |level| bins[usize::from(numbers[level])].packets += 1);
     }
 
     /// Counts a packet that leaves these bins. With `lower`, a bin in use that becomes empty lowers its probability.
     #[inline]
     pub fn leave(&mut self, numbers: &BinNumbers, lower: bool, now: Time) {
-        let second = usize::from(usize::from(numbers[0]) >= self.levels * self.width);
-        let lower = lower && second == self.in_use;
-        for number in &numbers[..self.levels] {
-            let bin = &mut self.bins[usize::from(*number)];
+        let (bins, steps) = (self.bins.as_mut_slice(), &self.steps);
+        let is_in_use = || usize::from(usize::from(numbers[0]) >= self.levels * self.width) == self.in_use;
+        for_each_level(self.levels, |level| {
+            let bin = &mut bins[usize::from(numbers[level])];
             bin.packets -= 1;
-            if bin.packets == 0 && lower {
-                bin.step(-self.steps.down, self.steps.freeze, now);
+            if bin.packets == 0 && lower && is_in_use() {
+                bin.step(-steps.down, steps.freeze, now);
             }
-        }
+        });
     }
 
     /// The bins of `flow` in the next set.
     pub fn next_bins_of(&self, flow: FlowId) -> BinNumbers {
-        self.bins_in(1 - self.in_use, flow)
+        self.hashes[1].bin_numbers(flow)
     }
 
     /// Raises the probabilities of `flow`'s bins in the next set.
@@ -201,6 +220,7 @@ impl Bins {
     pub fn switch(&mut self, keep: bool) {
         let left = self.in_use;
         self.in_use = 1 - left;
+        self.hashes.swap(0, 1);
         self.reset_set(left, keep);
     }
 
@@ -231,18 +251,14 @@ impl Bins {
         &self.bins[self.in_use * size..][..size]
     }
 
-    #[inline]
-    fn bins_in(&self, set: usize, flow: FlowId) -> BinNumbers {
-        self.hashes[set].bin_numbers(set * self.levels * self.width, flow)
-    }
-
+    /// Gives `set`, the next one, new keys.
     fn reset_set(&mut self, set: usize, keep: bool) {
-        self.hashes[set] = Bins::hash(self.levels, self.width, self.secret, self.drawn);
+        let size = self.levels * self.width;
+        self.hashes[1] = Bins::hash(self.levels, self.width, self.secret, self.drawn).numbered_from(set * size);
         self.drawn += 1;
         if keep {
             return;
         }
-        let size = self.levels * self.width;
         for bin in &mut self.bins[set * size..][..size] {
             *bin = Bin { packets: bin.packets, ..Bin::default() };
         }

@@ -49,7 +49,7 @@ mod weights;
 pub use average::Average;
 pub use bins::{
     Bin, BinNumbers, BinSummary, Bins, LevelHash, MAX_LEVELS, Overfull, ProbabilitySteps, estimate_unresponsive_flows,
-    misclassification,
+    for_each_level, misclassification,
 };
 pub use children::Children;
 pub use class_queues::ClassQueues;
