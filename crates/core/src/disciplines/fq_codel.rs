@@ -109,17 +109,18 @@ impl<T> Discipline<T> for FqCodel<T> {
         let FqCodel { config, flows, loops } = self;
         loop {
             let queue = flows.turn()?;
-            let Some(head) = flows.pop(queue) else {
+            let Some((head, left)) = flows.pop_and_measure(queue) else {
                 // A queue that has sent its packets has up to two more turns.
                 loops[queue].record_empty();
                 flows.turns.pass_turn(queue);
                 continue;
             };
-            let left = |flows: &FlowScheduler<T>| {
-                if config.shared_mtu { flows.backlog().bytes } else { flows.backlog_of(queue).bytes }
+            let head = (head, if config.shared_mtu { flows.backlog().bytes } else { left.bytes });
+            let pop = || {
+                let packet = flows.pop_after_drop(queue)?;
+                let left = if config.shared_mtu { flows.backlog() } else { flows.backlog_of(queue) };
+                Some((packet, left.bytes))
             };
-            let head = (head, left(flows));
-            let pop = || flows.pop_after_drop(queue).map(|packet| (packet, left(flows)));
             match loops[queue].dequeue_head(&config.rules, cx, head, pop) {
                 Some(packet) => {
                     flows.turns.charge(queue, packet.bytes);

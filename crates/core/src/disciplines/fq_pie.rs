@@ -115,14 +115,15 @@ impl<T> Discipline<T> for FqPie<T> {
         loop {
             let queue = self.flows.turn()?;
             let pie = &mut self.controllers[queue];
-            pie.catch_up(&self.rules, self.flows.backlog_of(queue).bytes, cx.now);
-            if let Some(packet) = self.flows.pop(queue) {
-                let left = self.flows.backlog_of(queue).bytes;
-                pie.departed(&self.rules, packet.bytes, cx.now - packet.arrived, left, cx.now);
-                self.flows.turns.charge(queue, packet.bytes);
-                return Some(packet);
-            }
-            self.flows.turns.pass_turn(queue);
+            let Some((packet, left)) = self.flows.pop_and_measure(queue) else {
+                pie.catch_up(&self.rules, 0, cx.now);
+                self.flows.turns.pass_turn(queue);
+                continue;
+            };
+            pie.catch_up(&self.rules, left.bytes + u64::from(packet.bytes), cx.now);
+            pie.departed(&self.rules, packet.bytes, cx.now - packet.arrived, left.bytes, cx.now);
+            self.flows.turns.charge(queue, packet.bytes);
+            return Some(packet);
         }
     }
 

@@ -100,6 +100,13 @@ impl<T> FlowScheduler<T> {
         self.queues.pop(queue)
     }
 
+    /// As [`pop`](FlowScheduler::pop), with the packets and bytes left in `queue`.
+    #[inline(always)]
+    pub fn pop_and_measure(&mut self, queue: usize) -> Option<(Packet<T>, Backlog)> {
+        let packet = self.pop(queue)?;
+        Some((packet, self.backlog_of(queue)))
+    }
+
     /// As [`pop`](FlowScheduler::pop), but not compiled into the caller: for packets that follow a dropped one.
     #[inline(never)]
     pub fn pop_after_drop(&mut self, queue: usize) -> Option<Packet<T>> {
