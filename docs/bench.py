@@ -1,8 +1,8 @@
-"""Writes the tables of performance.md and attacks.md that compare times: `python docs/bench.py results/bench.txt`.
+"""Writes the tables of performance.md and attacks.md: `python docs/bench.py results/bench.txt`.
 
-The file is the output of the benchmarks `packets`, `disciplines` and `attacks`, all or some of them; `make bench` does
-both. Times become ratios within the run, because they depend on the machine and on its load. The instructions of
-performance.md are those of the golden file; `make bless` does both.
+The file is the output of the benchmarks `packets`, `disciplines`, `instructions` of the disciplines, and `attacks`, all
+or some of them; `make bench` does both. Times become ratios within the run, because they depend on the machine and on
+its load. The instructions of whole runs are those of the golden file; `make bless` does both.
 """
 
 from __future__ import annotations
@@ -25,6 +25,15 @@ GOLDEN = ROOT / "crates" / "sim" / "tests" / "golden" / "instructions.txt"
 PACKETS = re.compile(r"(?P<name>\S.*?) {2,}(?P<ns>[\d.]+) +[\d.]+ +\d+ +(?P<events>[\d.]+) +[\d.]+(?P<rest>( +\S+)*)")
 GROUP = re.compile(r"half queue (\d+) flows")
 DISCIPLINE = re.compile(r"(?P<name>[a-z]\w*(?: \w+)?) +[\d.]+ +(?P<ratio>[\d.]+) +[\d.]+ +[\d.]+% +(?P<bytes>\d+)")
+COUNTED = re.compile(
+    r"(?P<name>[a-z]\w*(?: \w+)?) +(?P<few>\d+) +(?P<usual>\d+) +(?P<ratio>[\d.]+) +(?P<many>\d+) +[\d.]+"
+)
+#: Goals of instructions, as multiples of the ring buffer's: without state per flow, of SFB and CHOKe, and of others.
+STATELESS = "ared avq blue cobalt codel droptail dualpi2 feng_red pi pie red rem sred step"
+GOALS = dict.fromkeys(STATELESS.split(), 3) | {"sfb": 4, "choke": 4}
+OTHER_GOAL = 6
+#: What nests other disciplines has no goal, nor has the ring buffer.
+WITHOUT_GOAL = ("ring buffer", "prio", "tbf")
 RESULT = re.compile(r"\| *(?P<ns>[\d.]+) +(?P<kb>\d+) +(?P<honest>[\d.]+)% +[\d.]+%")
 
 
@@ -110,6 +119,22 @@ def disciplines(lines: Sequence[str]) -> str:
     return table(head, cells)
 
 
+def discipline_instructions(lines: Sequence[str]) -> str:
+    """Rows of disciplines with their goals, and who misses them."""
+    cells, missed = [], []
+    rows = list(matches(COUNTED, lines))
+    for row in rows:
+        name, usual = row["name"], int(row["usual"])
+        goal = None if name in WITHOUT_GOAL else GOALS.get(name, OTHER_GOAL)
+        shown = name if " " in name else code(name)
+        cells.append((shown, row["few"], row["usual"], row["many"], row["ratio"], "" if goal is None else str(goal)))
+        if goal is not None and usual > goal * int(rows[0]["usual"]):
+            missed.append(shown)
+    met = sum(bool(goal) for *_, goal in cells) - len(missed)
+    told = f"{met} disciplines meet their goals. The others do not: {', '.join(missed)}."
+    return f"{table(('', '100 flows', '1000', '100 000', 'ratio at 1000', 'goal'), cells)}\n{told}\n"
+
+
 def size(number: int) -> str:
     """Bytes in KB or MB."""
     return f"{number / 1e6:.1f} MB" if number >= 1_000_000 else f"{number / 1e3:.0f} KB"
@@ -141,6 +166,7 @@ TABLES = (
     Table("performance.md", "bench flows", "(b) ", flows),
     Table("performance.md", "bench controllers", "(c) ", controllers),
     Table("performance.md", "bench disciplines", "One offered packet", disciplines),
+    Table("performance.md", "bench counted", "Instructions a packet, queue", discipline_instructions),
     Table("attacks.md", "bench attacks", "Ten honest flows ask", attacks),
 )
 
