@@ -46,9 +46,9 @@ class Table(NamedTuple):
     make: Callable[[Sequence[str]], str]
 
 
-def main(path: Path) -> None:
+def main(output: Path | None = None) -> None:
     """Rewrites the tables whose benchmarks are in the output, if there is one, and the golden instructions."""
-    lines = [line.rstrip() for line in path.read_text().splitlines()] if path.exists() else []
+    lines = [line.rstrip() for line in output.read_text().splitlines()] if output else []
     for page, marker, begin, make in TABLES:
         if rows := [number for number, line in enumerate(lines) if line.startswith(begin)]:
             file = GUIDE / page
@@ -172,4 +172,4 @@ TABLES = (
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else "results/bench.txt"))
+    main(*map(Path, sys.argv[1:]))
