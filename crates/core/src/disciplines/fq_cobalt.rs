@@ -86,8 +86,9 @@ impl<T> Discipline<T> for FqCobalt<T> {
     #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         let queue = self.flows.queue_of(packet.flow);
-        self.loops[queue].arrives(&self.rules, cx.now);
-        self.loops[queue].queued();
+        let cobalt = &mut self.loops[queue];
+        cobalt.arrives(&self.rules, cx.now);
+        cobalt.queued();
         self.flows.push(queue, packet);
         while !self.limit.holds(self.flows.backlog()) {
             let Some((queue, _)) = self.flows.drop_from_longest(self.drop_batch, cx) else { return };
@@ -100,15 +101,17 @@ impl<T> Discipline<T> for FqCobalt<T> {
         let FqCobalt { rules, flows, loops, .. } = self;
         loop {
             let queue = flows.turn()?;
-            let Some(head) = flows.pop(queue) else {
+            let Some((head, left)) = flows.pop_and_measure(queue) else {
                 // A queue that has sent its packets has up to two more turns.
                 loops[queue].record_empty(rules, cx.now);
                 flows.turns.pass_turn(queue);
                 continue;
             };
-            let empties = |flows: &FlowScheduler<T>| flows.backlog_of(queue).packets == 0;
-            let head = (head, empties(flows));
-            let pop = || flows.pop_after_drop(queue).map(|packet| (packet, empties(flows)));
+            let head = (head, left.packets == 0);
+            let pop = || {
+                let packet = flows.pop_after_drop(queue)?;
+                Some((packet, flows.backlog_of(queue).packets == 0))
+            };
             match loops[queue].dequeue_head(rules, cx, head, pop) {
                 Some(packet) => {
                     flows.turns.charge(queue, packet.bytes);
