@@ -1,8 +1,9 @@
 """Writes the tables of performance.md and attacks.md: `python docs/bench.py results/bench.txt`.
 
 The file is the output of the benchmarks `packets`, `disciplines`, `instructions` of the disciplines, and `attacks`, all
-or some of them; `make bench` does both. Times become ratios within the run, because they depend on the machine and on
-its load. The instructions of whole runs are those of the golden file; `make bless` does both.
+or some of them; `make bench` makes it and calls this. Times become ratios within the run, because they depend on the
+machine and on its load. The instructions of whole runs are those of the golden file. Without a file they alone are
+written, as `make bless` does: an older output would bring back its tables.
 """
 
 from __future__ import annotations

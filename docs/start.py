@@ -36,7 +36,7 @@ rate = "2Mbit/s"
 RUN = ["-m", "headgate", "run", "start.toml"]
 NEW = "`run --json`, new"
 MATPLOTLIB = "matplotlib, only imported"
-WRITTEN = "its eight figures, only written as SVG"
+WRITTEN = "its figures, only written as SVG"
 
 #: The measured commands, as words for the interpreter. A finished result is made first.
 COMMANDS: dict[str, Sequence[str]] = {

@@ -82,7 +82,7 @@ pub struct Csfq<T> {
     share: FairShareEstimate,
     /// `threshold` in the unit of the limit.
     threshold: f64,
-    /// `k`.
+    /// `k`, for the rates of flows.
     averaging_time: AveragingTime,
 }
 
@@ -90,7 +90,7 @@ pub struct Csfq<T> {
 #[derive(Clone, Debug)]
 struct FairShareEstimate {
     capacity: f64,
-    /// `k_alpha`.
+    /// `k_alpha`, for both rates of the link.
     averaging_time: AveragingTime,
     arriving: RateAverage,
     accepted: RateAverage,

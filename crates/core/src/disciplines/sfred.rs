@@ -204,7 +204,7 @@ impl<T> Sfred<T> {
     /// Reason to drop or mark the packet, if any, and whether its flow is unresponsive.
     #[inline(always)]
     fn judge(&mut self, bytes: u32, numbers: &BinNumbers, cx: &mut Cx<'_, T>) -> (Option<Why>, bool) {
-        // Two levels are usual. The compiler then knows their number and makes no loop of them.
+        // As `for_each_level`, whose closure the compiler does not inline here.
         let two = self.levels == 2;
         let found = if two { self.update_bins(&numbers[..2], cx.now) } else { self.update_levels(numbers, cx.now) };
         let unresponsive = found.maxp >= 1.0;

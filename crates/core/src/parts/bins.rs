@@ -139,8 +139,7 @@ pub struct Bins {
 impl Bins {
     /// `levels` (1 to [`MAX_LEVELS`]) of `width` (1 to 4096) bins per set; hash keys are derived from `secret`.
     pub fn new(levels: usize, width: usize, steps: ProbabilitySteps, secret: u64) -> Bins {
-        let hash = |set: u64| Bins::hash(levels, width, secret, set).numbered_from(set as usize * levels * width);
-        let hashes = [0, 1].map(hash);
+        let hashes = [0, 1].map(|set| Bins::hash(levels, width, secret, set, set as u64));
         let bins = alloc::vec![Bin::default(); 2 * levels * width];
         Bins { bins, hashes, levels, width, in_use: 0, steps, secret, drawn: 2 }
     }
@@ -254,7 +253,7 @@ impl Bins {
     /// Gives `set`, the next one, new keys.
     fn reset_set(&mut self, set: usize, keep: bool) {
         let size = self.levels * self.width;
-        self.hashes[1] = Bins::hash(self.levels, self.width, self.secret, self.drawn).numbered_from(set * size);
+        self.hashes[1] = Bins::hash(self.levels, self.width, self.secret, set, self.drawn);
         self.drawn += 1;
         if keep {
             return;
@@ -264,8 +263,9 @@ impl Bins {
         }
     }
 
-    fn hash(levels: usize, width: usize, secret: u64, before: u64) -> LevelHash {
-        LevelHash::new(levels, width, secret, 1 + before * MAX_LEVELS as u64)
+    /// The hash of `set`, after `before` sets of keys.
+    fn hash(levels: usize, width: usize, secret: u64, set: usize, before: u64) -> LevelHash {
+        LevelHash::new(levels, width, secret, 1 + before * MAX_LEVELS as u64).numbered_from(set * levels * width)
     }
 
     /// For each set, the packets counted in each level.
