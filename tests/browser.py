@@ -11,14 +11,15 @@ import shutil
 from pathlib import Path
 from typing import Any, Self
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+from tests.needs import BROWSERS
+
 #: Seconds without any message after which the browser counts as dead. Not a bound on how fast it must be.
 _SILENCE = 300
 
 
-def executable() -> str | None:
-    """The path of an installed Chromium; None if there is none."""
-    return next((path for name in NAMES if (path := shutil.which(name))), None)
+def executable() -> str:
+    """The path of an installed Chromium; `StopIteration` if there is none (the need "chromium")."""
+    return next(path for name in BROWSERS if (path := shutil.which(name)))
 
 
 class Browser:

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 import headgate
 from headgate.cli import app
+from tests import needs, skips
 
 SMALL = """\
 name = "small"
@@ -45,6 +46,12 @@ class CommandOutput(NamedTuple):
 
 
 Command = Callable[..., CommandOutput]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Logs skipped tests for the line that ends `make test`. Runs once, in the process that collects all reports."""
+    reports = terminalreporter.stats.get("skipped", [])
+    skips.record(skips.Skip(report.nodeid, needs.needed(report.longrepr[2])) for report in reports)
 
 
 @pytest.fixture

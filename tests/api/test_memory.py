@@ -9,6 +9,7 @@ import pytest
 from headgate.execution import memory
 from headgate.execution.runner import Watcher
 from headgate.scenario import Scenario
+from tests import needs
 from tests.conftest import SMALL
 
 
@@ -66,7 +67,7 @@ print(estimate, peak() - before)
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@needs.marks("linux")
 @pytest.mark.parametrize("text", CASES.values(), ids=CASES)
 def test_the_estimate_is_between_the_peak_and_twice_the_peak(tmp_path: Path, text: str):
     (tmp_path / "large.toml").write_text(text)

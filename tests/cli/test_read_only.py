@@ -8,6 +8,7 @@ import pytest
 
 import headgate
 from headgate.files import store
+from tests import needs
 from tests.conftest import SMALL
 
 SWEPT = f'{SMALL}\n[sweep.grid]\nlink.rate = ["1Mbit/s", "2Mbit/s"]\n'.replace('"4s"', '"2s"')
@@ -19,8 +20,7 @@ READ_ONLY = 'set -e; mount --bind "$0" "$0"; mount -o remount,bind,ro "$0"; exec
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the small scenario, a result without report and a sweep, all finished."""
-    if subprocess.run(["unshare", "-rm", "true"], capture_output=True, check=False).returncode != 0:
-        pytest.skip("needs mount namespaces (root, or unprivileged user namespaces)")
+    needs.without("namespaces")
     folder = tmp_path_factory.mktemp("finished")
     (folder / "small.toml").write_text(SMALL)
     (folder / "swept.toml").write_text(SWEPT)

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from peers import ns3
+from tests import needs
 
 MODULE = ns3.ROOT / "contrib/ns3/headgate"
 
-if (reason := ns3.missing()) is not None:
-    pytest.skip(reason, allow_module_level=True)
+pytestmark = needs.marks("ns-3", "gcc")
 
 
 def run(*words: object) -> subprocess.CompletedProcess[str]:

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -14,6 +13,7 @@ import pytest
 
 import headgate
 from headgate.live import gateway_settings
+from tests import needs
 
 ROOT = Path(__file__).parents[2]
 
@@ -41,6 +41,10 @@ set -euo pipefail
 """
 
 
+#: Commands that need root: they run on real packets.
+ON_REAL_PACKETS = ("headgate link", "run --live", "headgate compare scenarios")
+
+
 class Block(NamedTuple):
     """A block of code: where it begins, its language and text; what file a tutorial has its reader save it as."""
 
@@ -62,10 +66,18 @@ def blocks() -> Iterator[Block]:
             yield Block(str(file.relative_to(ROOT)), text.count("\n", 0, match.start()) + 1, *match.groups())
 
 
-def of(language: str) -> pytest.MarkDecorator:
+def alone(language: str) -> list[Block]:
     """The blocks that stand by themselves."""
-    alone = [each for each in blocks() if each.language == language and not in_order(each.file)]
-    return pytest.mark.parametrize("block", alone, ids=str)
+    return [each for each in blocks() if each.language == language and not in_order(each.file)]
+
+
+def of(language: str) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("block", alone(language), ids=str)
+
+
+def commands_of(block: Block) -> list[str]:
+    """The lines of a block in sh that a test runs. Those of make and pip set up Headgate, and CI runs them."""
+    return [line for line in block.text.splitlines() if not line.startswith(("make ", "pip install "))]
 
 
 def in_order(file: str) -> bool:
@@ -92,7 +104,7 @@ def test_python(block: Block, place: Path):
     assert done.stdout
 
 
-@of("sh")
+@pytest.mark.parametrize("block", [each for each in alone("sh") if commands_of(each)], ids=str)
 def test_commands(block: Block, place: Path):
     commands(block, place)
 
@@ -118,13 +130,10 @@ def shortened(scenario: str) -> str:
 
 
 def commands(block: Block, place: Path) -> None:
-    lines = [line for line in block.text.splitlines() if not line.startswith(("make ", "pip install "))]
-    absent = [program for program in ("tshark", "jq", "iperf3") if shutil.which(program) is None]
-    real = ["headgate link", "run --live", "headgate compare scenarios"]
-    for program in [*absent, *(real if os.geteuid() != 0 else [])]:
-        lines = [line for line in lines if program not in line]
-    if not lines:
-        pytest.skip("the block has only make commands or programs that are missing")
+    lines = commands_of(block)
+    needs.without(*(program for program in ("tshark", "jq", "iperf3") if any(program in line for line in lines)))
+    if any(command in line for line in lines for command in ON_REAL_PACKETS):
+        needs.without("root", "tun")
     script = SHORTENED + "\n".join(lines).replace("…", "*")
     environment = {**os.environ, "PYTHON": sys.executable}
     done = subprocess.run(

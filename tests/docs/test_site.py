@@ -11,6 +11,7 @@ import pytest
 
 import headgate
 from headgate.lab_page.page import PAGE
+from tests import needs
 
 ROOT = Path(__file__).parents[2]
 
@@ -71,7 +72,7 @@ def test_the_search_works_where_pages_are_opened_from_the_disk(site: Path):
     assert "boxtime" in index
 
 
-@pytest.mark.skipif(not PAGE.exists(), reason="the lab is not built: make lab")
+@needs.marks("lab")
 def test_each_discipline_has_its_lab_and_figures_of_papers_link_to_it(site: Path):
     assert (site / "lab/index.html").read_bytes() == PAGE.read_bytes()
     for each in headgate.disciplines():

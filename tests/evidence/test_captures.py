@@ -1,6 +1,5 @@
 """Captures of a simulated link are valid pcapng files and agree with the tables."""
 
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import headgate
 from headgate.files import store
 from headgate.files.damage import sha256
 from headgate.scenario import RunKey
+from tests import needs
 from tests.evidence.pcapng import check, packets
 
 
@@ -50,8 +50,7 @@ def test_headers_are_complete_and_checksums_are_right(recorded: headgate.Result)
 
 
 def tshark(file: Path, *arguments: str) -> list[str]:
-    if shutil.which("tshark") is None:
-        pytest.skip("tshark is not installed")
+    needs.without("tshark")
     done = subprocess.run(["tshark", "-r", file, *arguments], capture_output=True, text=True, check=True)
     return done.stdout.splitlines()
 

@@ -1,10 +1,9 @@
 """The lab's engine as WebAssembly, in node: its results are those of the command line, to the last bit.
 
-`make lab` builds the engine. Without it, or after the sources changed, these tests are skipped.
+`make lab` builds the engine.
 """
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -12,25 +11,14 @@ from typing import Any
 import pytest
 
 import headgate
+from tests import needs
 
 ROOT = Path(__file__).parents[2]
 PKG = ROOT / "build/lab/pkg"
 MODULE = PKG / "headgate_web_bg.wasm"
 
 
-def missing() -> str | None:
-    """Why the engine cannot run here; `None` if it can."""
-    if shutil.which("node") is None:
-        return "node is not installed"
-    if not MODULE.exists():
-        return "the lab is not built: `make lab` builds it"
-    sources = [ROOT / "Cargo.lock", *ROOT.glob("crates/*/src/**/*.rs")]
-    stale = max(source.stat().st_mtime for source in sources) > MODULE.stat().st_mtime
-    return "the lab is older than its sources: `make lab` builds it" if stale else None
-
-
-if (reason := missing()) is not None:
-    pytest.skip(reason, allow_module_level=True)
+pytestmark = needs.marks("lab", "node")
 
 
 def in_node(scenario: headgate.Scenario | str, qdiscs: list[str], seed: int) -> list[Any]:

@@ -16,6 +16,7 @@ import pytest
 import headgate
 from headgate import shipped
 from headgate.lab_page import page, server
+from tests import needs
 from tests.conftest import Command
 
 
@@ -87,7 +88,7 @@ def test_the_server_has_one_page_on_the_loopback():
         thread.join()
 
 
-@pytest.mark.skipif(not page.PAGE.exists(), reason="the lab is not built: make lab")
+@needs.marks("lab")
 def test_ctrl_c_ends_the_server_quietly():
     words = [sys.executable, "-m", "headgate", "lab", "--no-browser"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:

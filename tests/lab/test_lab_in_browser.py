@@ -15,6 +15,7 @@ import pytest
 
 import headgate
 from headgate.lab_page import page
+from tests import needs
 from tests.browser import Browser, Tab, executable
 
 ROOT = Path(__file__).parents[2]
@@ -22,15 +23,12 @@ PAGE = page.PAGE
 AXE = ROOT / "lab/node_modules/axe-core/axe.min.js"
 SHORT = "duration=4s"
 
-pytestmark = [
-    pytest.mark.skipif(not PAGE.exists(), reason="the lab is not built: make lab"),
-    pytest.mark.skipif(executable() is None, reason="Chromium is not installed"),
-]
+pytestmark = needs.marks("lab", "chromium")
 
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with Browser(str(executable()), tmp_path_factory.mktemp("profile")) as running:
+    with Browser(executable(), tmp_path_factory.mktemp("profile")) as running:
         yield running
 
 
@@ -210,8 +208,6 @@ def test_frames_keep_coming_while_hundreds_of_packets_move(browser):
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_axe_finds_nothing_serious(browser, dark):
-    if not AXE.exists():
-        pytest.skip("axe-core is not installed: make lab")
     tab = LabTab(browser, "lesson=6.2&left=red", dark=dark)
     tab.value("lab.play(false)")
     tab.value("document.querySelectorAll('details').forEach(each => each.open = true)")

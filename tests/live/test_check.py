@@ -6,6 +6,7 @@ import pytest
 
 from headgate import _core
 from headgate.live import check, losses, options, summary
+from tests import needs
 
 
 def measured(mbit: float, **changes: Any) -> dict[str, Any]:
@@ -74,10 +75,8 @@ def test_the_check_ends_at_the_first_rate_that_this_machine_does_not_keep():
 
 
 def test_packets_that_fit_are_all_received_and_never_early():
-    try:
-        _core.prepare()
-    except PermissionError as error:
-        pytest.skip(str(error))
+    needs.without("linux", "tun", "namespaces")
+    _core.prepare()
     way = options.scenario("forward", {"rate": "10Mbit/s", "delay": "3ms", "limit": "1000p"})
     measurement = _core.measure(way, 5_000_000, check.PACKET, 0.3)
     assert measurement["sent"] == measurement["received"] == 150

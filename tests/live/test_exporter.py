@@ -2,7 +2,6 @@
 
 import os
 import resource
-import shutil
 import socket
 import subprocess
 import time
@@ -17,6 +16,7 @@ import pytest
 
 from headgate.errors import UsageError
 from headgate.live import exporter
+from tests import needs
 from tests.live.test_prometheus import read, view
 
 REQUEST = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -135,8 +135,7 @@ def test_hundreds_of_silent_connections_do_not_keep_out_a_scrape():
 
 
 def test_the_kernel_queues_128_connections_that_are_not_yet_accepted():
-    if shutil.which("ss") is None:
-        pytest.skip("ss is missing: apt install iproute2")
+    needs.without("iproute2")
     port = free_port()
     with serving(port):
         shown = subprocess.run(["ss", "-Hltn", f"sport = :{port}"], capture_output=True, text=True, check=True).stdout

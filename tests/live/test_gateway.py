@@ -16,6 +16,7 @@ import pytest
 
 from headgate.errors import UsageError
 from headgate.live import gateway_settings
+from tests import needs
 from tests.live.rates import best
 from tests.live.roads import FAR, FAR6, HOSTS, GatewayNetwork
 
@@ -30,12 +31,9 @@ GATEWAY = (sys.executable, "-m", "headgate", "gateway")
 
 @pytest.fixture(scope="module")
 def roads() -> Iterator[GatewayNetwork]:
-    try:
-        made = GatewayNetwork().__enter__()
-    except (OSError, AssertionError, subprocess.CalledProcessError) as error:
-        pytest.skip(f"it needs root and util-linux: {error}")
-    yield made
-    made.__exit__(None, None, None)
+    needs.without("root", "iproute2", "util-linux")
+    with GatewayNetwork() as made:
+        yield made
 
 
 class Gateway:

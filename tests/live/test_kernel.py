@@ -4,8 +4,6 @@ Tests of refusals need no root. Tests that run a qdisc need root and tc, and are
 """
 
 import json
-import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -25,6 +23,7 @@ from headgate.live import worlds
 from headgate.qdiscs import tc
 from headgate.qdiscs.kernel import NEAREST, counterpart
 from headgate.scenario import RunWorld, Scenario
+from tests import needs
 from tests.cli.test_run import wait_for
 from tests.conftest import SMALL, Command
 from tests.live.test_run import skip_without_namespaces
@@ -47,8 +46,7 @@ def file(tmp_path: Path) -> Path:
 
 def skip_without_tc() -> None:
     skip_without_namespaces()
-    if os.geteuid() != 0 or shutil.which("tc") is None:
-        pytest.skip("a queue of the kernel needs root and tc")
+    needs.without("root", "iproute2")
 
 
 def test_every_discipline_has_a_counterpart_or_names_the_nearest_that_has():
@@ -120,7 +118,7 @@ def test_a_qdisc_that_this_kernel_lacks_is_named_with_its_module(file: Path):
     scenario = Scenario.load(file, qdiscs=["sfb:preset=linux"])
     words = list(counterpart("sfb:preset=linux", scenario).words)
     if (sentence := _core.check_kernel_qdisc(words)) is None:
-        pytest.skip("this kernel has sch_sfb")
+        needs.lack("no-sch-sfb")
     assert sentence == (
         "this kernel has no sch_sfb: load it (modprobe sch_sfb), or use a kernel with CONFIG_NET_SCH_SFB"
     )

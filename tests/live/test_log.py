@@ -1,7 +1,6 @@
 """The files that `headgate link --log` writes."""
 
 import json
-import shutil
 import subprocess
 import time
 from importlib import resources
@@ -12,9 +11,10 @@ import jsonschema
 import pyarrow.dataset as ds
 import pytest
 
+from tests import needs
 from tests.conftest import Command
 from tests.live import test_link
-from tests.live.test_link import host, link, serve, skip_without_namespaces, succeeds
+from tests.live.test_link import host, link, serve, skip_without_namespaces
 
 __all__ = ["skip_without_namespaces"]
 
@@ -39,8 +39,7 @@ def document(folder: Path) -> dict[str, Any]:
 
 def shown(file: Path, *fields: str, only: str = "") -> list[list[str]]:
     """The fields of each packet of a capture, as tshark reads them."""
-    if shutil.which("tshark") is None:
-        pytest.skip("it needs tshark")
+    needs.without("tshark")
     words = ["tshark", "-r", str(file), "-Y", only, "-T", "fields", *(word for name in fields for word in ("-e", name))]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -123,8 +122,7 @@ def test_an_unusable_log_folder_is_refused_before_the_link_is_made(command: Comm
 
 
 def test_a_full_disk_ends_the_log_and_not_the_link(tmp_path: Path):
-    if not succeeds("unshare", "-m", "true"):
-        pytest.skip("it needs root for a disk of its own")
+    needs.without("root", "util-linux")
     run = test_link.command(
         "--rate", "50Mbit/s", "--log", tmp_path / "disk" / "log", serve("source", 1_500_000), *host("fetch")
     )

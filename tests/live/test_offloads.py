@@ -6,7 +6,6 @@ skipped otherwise.
 
 import json
 import shlex
-import shutil
 import subprocess
 import sys
 import time
@@ -20,6 +19,7 @@ import pytest
 
 import headgate
 from headgate.scenario import Scenario
+from tests import needs
 from tests.evidence import pcapng
 from tests.live.hosts import DATAGRAM, SEGMENTS
 from tests.live.rates import best
@@ -59,21 +59,16 @@ tcp = [{ flows = 2, packet = "1500B" }]
 @pytest.fixture(scope="module")
 def iperf3() -> str:
     """The program."""
-    program = shutil.which("iperf3")
-    if program is None:
-        pytest.skip("iperf3 is missing: apt install iperf3")
-    return program
+    needs.without("iperf3")
+    return "iperf3"
 
 
 @pytest.fixture
 def roads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[GatewayNetwork]:
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-    try:
-        made = GatewayNetwork(offloads=True).__enter__()
-    except (OSError, AssertionError, subprocess.CalledProcessError) as error:
-        pytest.skip(f"it needs root and util-linux: {error}")
-    yield made
-    made.__exit__(None, None, None)
+    needs.without("root", "iproute2", "util-linux")
+    with GatewayNetwork(offloads=True) as made:
+        yield made
 
 
 @pytest.fixture
@@ -233,8 +228,8 @@ def assert_counted(done: Run) -> None:
 def test_a_link_passes_the_rate_in_packets_of_the_mtu_and_counts_as_the_kernel_does(
     iperf3: str, link: Callable[..., Run], tmp_path: Path, address: str, header: int
 ):
-    if header == IPV6 and not Path("/proc/sys/net/ipv6").exists():
-        pytest.skip("the kernel has no IPv6")
+    if header == IPV6:
+        needs.without("ipv6")
     seen = tmp_path / "seen"
     watch = shlex.join([sys.executable, str(HOSTS), "longest", "50", "hg0"])
     # The far host sends. The near host sees its packets as they arrive.

@@ -1,14 +1,14 @@
 """`headgate link --outside`: network namespaces represent this machine and another one."""
 
 import shlex
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from headgate.live.session import own_resolvers
-from tests.live.test_link import command, host, link, succeeds
+from tests import needs
+from tests.live.test_link import command, host, link
 
 THERE = "198.51.100.2"
 
@@ -34,16 +34,12 @@ LINK = shlex.join(command("--rate", "1Mbit/s", "--no-summary", "--outside", "--"
 
 def world(script: str) -> list[str]:
     """Runs a script in empty namespaces, and returns the lines that it printed."""
-    for program in ("ip", "ss", "nsenter"):
-        if shutil.which(program) is None:
-            pytest.skip(f"it needs {program}")
-    if not succeeds("unshare", "-n", "true") or not Path("/dev/net/tun").exists():
-        pytest.skip("it needs root and /dev/net/tun")
+    needs.without("root", "tun", "iproute2", "util-linux")
     done = subprocess.run(
         ["unshare", "-n", "sh", "-c", script], capture_output=True, text=True, timeout=60, check=False
     )
     if "cannot translate addresses" in done.stderr:
-        pytest.skip(done.stderr)
+        needs.lack("nftables")
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 

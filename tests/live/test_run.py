@@ -23,6 +23,7 @@ from headgate.analysis import accuracy
 from headgate.compare.gaps import GOODPUT, compare
 from headgate.errors import RunFailedError, UsageError
 from headgate.scenario import Scenario
+from tests import needs
 from tests.cli.test_run import finished, wait_for
 from tests.conftest import SMALL, Command
 from tests.evidence import pcapng
@@ -75,14 +76,7 @@ ENDS = [f"{end} {what}" for end in ("near", "far") for what in ("in", "out", "dr
 
 
 def skip_without_namespaces() -> None:
-    if not Path("/dev/net/tun").exists():
-        pytest.skip("there is no /dev/net/tun")
-    if not hasattr(_core, "run_live"):
-        pytest.skip("real packets need Linux")
-    try:
-        _core.prepare()
-    except OSError as error:
-        pytest.skip(str(error))
+    needs.without("linux", "tun", "namespaces")
 
 
 @pytest.fixture(scope="module")
@@ -221,7 +215,7 @@ def test_ctrl_c_keeps_finished_runs_and_the_same_command_resumes(command: Comman
     assert not finished(tmp_path)
 
 
-@pytest.mark.skipif(not hasattr(_core, "check_live"), reason="real packets need Linux")
+@needs.marks("linux")
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
@@ -238,7 +232,7 @@ def test_a_scenario_that_cannot_run_live_is_refused_before_any_run(
     assert not Path("results").exists()
 
 
-@pytest.mark.skipif(not hasattr(_core, "prepare"), reason="real packets need Linux")
+@needs.marks("linux")
 def test_a_process_enters_its_namespaces_before_it_has_threads(small: Path):
     # user_namespaces(7): a process with several threads cannot enter one, and importing numpy starts threads.
     script = (
@@ -250,7 +244,7 @@ def test_a_process_enters_its_namespaces_before_it_has_threads(small: Path):
     assert subprocess.run([sys.executable, "-c", script], check=False, timeout=60).returncode == 1
 
 
-@pytest.mark.skipif(not hasattr(_core, "check_live"), reason="real packets need Linux")
+@needs.marks("linux")
 def test_a_capture_of_several_links_is_refused_with_its_key(command: Command, tmp_path: Path):
     file = tmp_path / "lot.toml"
     file.write_text(LOT)

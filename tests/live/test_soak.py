@@ -1,6 +1,5 @@
 """`headgate link --check --soak`: verdicts on synthetic figures, and a real run of three seconds."""
 
-import os
 import subprocess
 import sys
 from typing import Any
@@ -9,6 +8,7 @@ import pytest
 
 from headgate.errors import UsageError
 from headgate.live import soak
+from tests import needs
 
 
 def measurement(**changes: Any) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def test_a_time_has_a_unit():
             soak.seconds(wrong)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="the link needs root")
+@needs.marks("tun", "namespaces")
 def test_three_seconds_lose_no_packet_and_keep_no_memory():
     line = [sys.executable, "-m", "headgate", "link", "--check", "--soak", "3s"]
     done = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)

@@ -17,6 +17,7 @@ from peers.causes import CAUSES
 from peers.declare import Case
 from peers.judge import Figure, figures, speed
 from peers.runs import FIELDS, Measured, Pool, RunError, Task, kept, parse, tasks
+from tests import needs
 
 BY_NAME = {case.name: case for case in CASES}
 RESULT = {
@@ -203,7 +204,7 @@ def test_cases_with_missing_runs_are_left_out(tmp_path: Path):
     assert kept([first, dataclasses.replace(first, seed=2)], tmp_path) == {}
 
 
-@pytest.mark.skipif(ns2.missing() is not None, reason="ns-2 is missing")
+@needs.marks("ns-2")
 def test_a_short_case_runs_in_ns2_and_in_headgate(tmp_path: Path):
     short = dataclasses.replace(BY_NAME["droptail-udp"], duration=4.0, warmup=2.0)
     Pool(tmp_path, 2).run(wanted := tasks([short], [1], tmp_path), ignore)

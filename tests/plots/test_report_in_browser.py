@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.browser import NAMES, Browser, Tab, executable
+from tests import needs
+from tests.browser import Browser, Tab, executable
 
 from headgate import report
 from headgate.analysis import data
@@ -52,10 +53,8 @@ FAINT = """
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    path = executable()
-    if path is None:
-        pytest.skip(f"needs Chromium: none of {', '.join(NAMES)} is on the PATH")
-    with Browser(path, tmp_path_factory.mktemp("profile")) as running:
+    needs.without("chromium")
+    with Browser(executable(), tmp_path_factory.mktemp("profile")) as running:
         yield running
 
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import pytest
 
 from headgate.errors import ResultError
+from tests import needs
 from tests.conftest import SMALL, Command, CommandOutput
 from tests.live.test_run import skip_without_namespaces
 from tests.storage.faulty import FaultyDisk
@@ -182,7 +183,7 @@ PRINTING = [
 ]
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+@needs.marks("dev-full")
 @pytest.mark.parametrize("words", PRINTING)
 def test_an_output_that_cannot_be_written_ends_a_command_with_3(words: str, made: Made):
     done = execute(words_of(words, made), made.folder, output=Path("/dev/full"))

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import subprocess
 import tomllib
 from collections.abc import Set
@@ -10,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests import needs
 
 ROOT = Path(__file__).parents[2]
 RULES = tomllib.loads((ROOT / "deny.toml").read_text())["licenses"]
@@ -80,8 +81,7 @@ def test_every_package_is_ours_or_of_the_registry_at_a_stated_version(packages: 
 
 
 def test_cargo_deny_finds_nothing_but_versions_that_exist_twice():
-    if shutil.which("cargo-deny") is None:
-        pytest.skip("cargo-deny is missing: cargo install --locked cargo-deny")
+    needs.without("cargo-deny")
     # The known vulnerabilities change from day to day and need the network: `make audit` checks them.
     command = ["cargo", "deny", "--locked", "--offline", "--format", "json", "check", "bans", "licenses", "sources"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

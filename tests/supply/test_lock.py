@@ -20,12 +20,13 @@ def entries(lock: str) -> list[list[str]]:
 
 
 ENTRIES = entries("requirements.txt")
-RELEASE = entries("requirements-release.txt")
+#: The locks of the dependency groups.
+GROUPS = {name: entries(f"requirements-{name}.txt") for name in PROJECT["dependency-groups"]}
 
 
 def test_every_line_is_one_exact_version_with_hashes():
     assert len(ENTRIES) > 100
-    for requirement, *hashes in [*ENTRIES, *RELEASE]:
+    for requirement, *hashes in [*ENTRIES, *(entry for lock in GROUPS.values() for entry in lock)]:
         assert re.fullmatch(r"[a-z0-9.-]+==[0-9][0-9A-Za-z.+]*( ; .*)?", requirement)
         assert hashes, requirement
         assert all(re.fullmatch(r"--hash=sha256:[0-9a-f]{64}", line) for line in hashes), requirement
@@ -37,7 +38,8 @@ def test_the_lock_satisfies_every_requirement_of_the_project():
     asked += [line for extra in project["optional-dependencies"].values() for line in extra]
     requirements = [each for each in map(Requirement, asked) if each.name != project["name"]]  # an extra of extras
     check(requirements, ENTRIES)
-    check(map(Requirement, PROJECT["dependency-groups"]["release"]), RELEASE)
+    for name, group in PROJECT["dependency-groups"].items():
+        check(map(Requirement, group), GROUPS[name])
 
 
 def check(requirements: Iterable[Requirement], lock: list[list[str]]):

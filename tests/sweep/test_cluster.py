@@ -1,6 +1,5 @@
 """`headgate sweep --cluster`: the same bytes from a Dask cluster, whatever happens to its workers."""
 
-import shutil
 import socket
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from headgate import ClusterError, InterruptedRunError
 from headgate.execution.runner import Watcher
 from headgate.sweeps import cluster as clusters
 from headgate.sweeps import work
+from tests import needs
 from tests.cli.test_run import wait_for
 from tests.conftest import Command
 from tests.sweep.conftest import RUNS
@@ -141,8 +141,7 @@ def test_the_command_ends_with_0_and_prints_its_dataset(
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """A certificate authority with a certificate of its own, which every end uses, and the key."""
-    if shutil.which("openssl") is None:
-        pytest.skip("there is no openssl")
+    needs.without("openssl")
     folder = tmp_path_factory.mktemp("tls")
     cert, key = folder / "cert.pem", folder / "key.pem"
     words = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1"

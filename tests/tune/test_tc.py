@@ -1,6 +1,5 @@
 """Disciplines as tc commands."""
 
-import shutil
 import subprocess
 
 import pytest
@@ -9,6 +8,7 @@ from headgate.qdiscs import tc
 from headgate.qdiscs.spec import QdiscSpec
 from headgate.qdiscs.tc_red import burst_for
 from headgate.scenario import Scenario
+from tests import needs
 from tests.conftest import SMALL
 
 #: 50 packets of 540 bytes (500 and a header of 40) on 2 Mbit/s.
@@ -70,11 +70,9 @@ def test_the_burst_makes_tc_choose_the_weight(wq: float, minth: float):
     assert burst - 1 < minth or (weight(minth, burst - 1) or 1) > chosen
 
 
-@pytest.mark.skipif(shutil.which("tc") is None or shutil.which("unshare") is None, reason="tc and unshare are Linux's")
+@needs.marks("iproute2", "util-linux", "namespaces")
 def test_tc_understands_every_command():
     """tc reports what it cannot parse before it asks the kernel, which may lack the discipline."""
-    if subprocess.run(["unshare", "-rn", "true"], capture_output=True, check=False).returncode != 0:
-        pytest.skip("no namespaces here")
     known = [name for name in tc.KINDS if name != "dualpi2"]  # of iproute2 6.16 and later
     script = "\n".join(f"tc qdisc replace dev lo root {line(name)} 2>&1 || true" for name in known)
     output = subprocess.run(["unshare", "-rn", "sh", "-c", script], capture_output=True, text=True, check=True).stdout

@@ -4,16 +4,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use aqm::registry::ENTRIES;
+use headgate_needs::has;
 
 const HOME: &str = env!("CARGO_MANIFEST_DIR");
 
 /// The static library of this build, which cargo puts beside the tests.
 fn library() -> PathBuf {
     std::env::current_exe().expect("a running test has a path").with_file_name("libaqm_capi.a")
-}
-
-fn exists(program: &str) -> bool {
-    Command::new(program).arg("--version").output().is_ok_and(|done| done.status.success())
 }
 
 /// Compiles a C or C++ program of this crate with warnings as errors; returns its path.
@@ -43,8 +40,9 @@ fn runs(command: &mut Command) -> String {
     String::from_utf8_lossy(&done.stdout).into_owned()
 }
 
+/// The C compilers of this machine. A test that uses them is logged as skipped for each that is missing.
 fn compilers() -> Vec<&'static str> {
-    ["gcc", "clang"].into_iter().filter(|name| exists(name)).collect()
+    ["gcc", "clang"].into_iter().filter(|name| has(name, name)).collect()
 }
 
 fn disciplines() -> Vec<&'static str> {
@@ -68,10 +66,10 @@ fn the_address_sanitizer_finds_nothing() {
 
 #[test]
 fn valgrind_finds_nothing() {
-    if compilers().is_empty() || !exists("valgrind") {
-        return println!("skipped: it needs a C compiler and valgrind");
+    if !has("gcc", "gcc") || !has("valgrind", "valgrind") {
+        return;
     }
-    let program = compiled(compilers()[0], "tests/c/laws.c", &["-O2"]);
+    let program = compiled("gcc", "tests/c/laws.c", &["-O2"]);
     let mut command = Command::new("valgrind");
     command.args([
         "--quiet",
@@ -84,8 +82,10 @@ fn valgrind_finds_nothing() {
 
 #[test]
 fn the_example_drops_packets_of_the_flow_that_sends_too_much() {
-    let Some(compiler) = compilers().first().copied() else { return println!("skipped: it needs a C compiler") };
-    let told = runs(&mut Command::new(compiled(compiler, "examples/queue.c", &[])));
+    if !has("gcc", "gcc") {
+        return;
+    }
+    let told = runs(&mut Command::new(compiled("gcc", "examples/queue.c", &[])));
     let drops: Vec<u64> = told.lines().filter_map(|line| line.split_whitespace().nth(2)?.parse().ok()).collect();
     assert_eq!(drops.len(), 10, "{told}");
     assert!(drops[9] > 100 * drops[..9].iter().max().expect("nine flows").max(&1), "{told}");
@@ -93,10 +93,10 @@ fn the_example_drops_packets_of_the_flow_that_sends_too_much() {
 
 #[test]
 fn the_example_in_cpp_turns_mistakes_into_exceptions() {
-    let Some(compiler) = ["g++", "clang++"].into_iter().find(|name| exists(name)) else {
-        return println!("skipped: it needs a C++ compiler");
-    };
-    let told = runs(&mut Command::new(compiled(compiler, "examples/queue.cpp", &[])));
+    if !has("g++", "gcc") {
+        return;
+    }
+    let told = runs(&mut Command::new(compiled("g++", "examples/queue.cpp", &[])));
     let drops: u64 = told.split(' ').next().and_then(|word| word.parse().ok()).expect("it begins with a number");
     assert!((3000..3500).contains(&drops), "a third of the packets is too much: {told}");
     assert!(told.contains("rde") && told.contains("red"), "the message names what was meant: {told}");
@@ -104,8 +104,8 @@ fn the_example_in_cpp_turns_mistakes_into_exceptions() {
 
 #[test]
 fn the_example_in_go_takes_turns() {
-    if Command::new("go").arg("version").output().is_err() || !exists("gcc") {
-        return println!("skipped: it needs go and gcc");
+    if !has("go", "go") || !has("gcc", "gcc") {
+        return;
     }
     let told = runs(
         Command::new("go")

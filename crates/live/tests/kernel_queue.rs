@@ -17,12 +17,12 @@ use headgate_scenario::{Changes, Scenario};
 /// Whether the tests can run; prints the reason if not.
 fn possible() -> bool {
     if Command::new("tc").arg("-V").output().is_err() || !Path::new("/dev/net/tun").exists() {
-        eprintln!("skipped: the test needs tc (iproute2) and /dev/net/tun");
+        headgate_needs::skip("iproute2");
         return false;
     }
     match Namespace::new() {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            eprintln!("skipped: a network namespace needs CAP_SYS_ADMIN");
+            headgate_needs::skip("namespaces");
             false
         }
         made => made.map(|_| true).unwrap(),

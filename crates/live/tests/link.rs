@@ -34,7 +34,7 @@ fn settings(set: &[&str]) -> LinkSettings {
 fn allowed<T>(made: io::Result<T>) -> Option<T> {
     match made {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            eprintln!("skipped: a network namespace needs CAP_SYS_ADMIN");
+            headgate_needs::skip("namespaces");
             None
         }
         made => Some(made.unwrap()),
@@ -132,7 +132,7 @@ fn a_sysctl_that_the_kernel_refuses_is_named() {
     let made = EmulatedLink::open(LinkSettings { sysctls, ..settings(&["rate=1Mbit/s", "delay=0ms", "limit=9p"]) });
     let Err(error) = made else { panic!("the kernel took it") };
     if error.kind() == io::ErrorKind::PermissionDenied {
-        return eprintln!("skipped: a network namespace needs CAP_SYS_ADMIN");
+        return headgate_needs::skip("namespaces");
     }
     assert!(error.to_string().starts_with("cannot set net/ipv4/tcp_congestion_control to \"nonesuch\": "), "{error}");
 }

@@ -33,7 +33,7 @@ fn run(scenario: &Scenario) -> Option<(LoadReport, View)> {
     };
     let mut link = match EmulatedLink::open(settings) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            eprintln!("skipped: a network namespace needs CAP_SYS_ADMIN");
+            headgate_needs::skip("namespaces");
             return None;
         }
         made => made.unwrap(),

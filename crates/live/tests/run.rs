@@ -14,7 +14,7 @@ use headgate_scenario::{Changes, Scenario};
 fn possible() -> bool {
     match Namespace::new() {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            eprintln!("skipped: a network namespace needs CAP_SYS_ADMIN");
+            headgate_needs::skip("namespaces");
             false
         }
         made => made.map(|_| true).unwrap(),

@@ -172,7 +172,7 @@ mod tests {
         std::thread::spawn(|| {
             match PacedClock::new(Monotonic::new(), PacedClock::MARGIN).realtime().begin() {
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                    return eprintln!("skipped: it needs CAP_SYS_NICE");
+                    return headgate_needs::skip("priority");
                 }
                 begun => begun.unwrap(),
             }
@@ -192,7 +192,7 @@ mod tests {
             let mut paced = PacedClock::new(clock, PacedClock::MARGIN).realtime();
             match paced.begin() {
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                    return eprintln!("skipped: it needs CAP_SYS_NICE");
+                    return headgate_needs::skip("priority");
                 }
                 begun => begun.unwrap(),
             }

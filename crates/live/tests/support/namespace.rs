@@ -11,13 +11,13 @@ use rustix::thread::UnshareFlags;
 pub fn in_namespace<T: Send>(job: impl FnOnce() -> T + Send) -> Option<T> {
     let run = || {
         if Command::new("ip").arg("-V").output().is_err() || !Path::new("/dev/net/tun").exists() {
-            eprintln!("skipped: the test needs iproute2 and /dev/net/tun");
+            headgate_needs::skip("iproute2");
             return None;
         }
         #[expect(deprecated, reason = "the other name for it is unsafe for flags that share memory, which this is not")]
         let unshared = rustix::thread::unshare(UnshareFlags::NEWNET);
-        if let Err(error) = unshared {
-            eprintln!("skipped: a network namespace needs CAP_SYS_ADMIN ({error})");
+        if unshared.is_err() {
+            headgate_needs::skip("namespaces");
             return None;
         }
         ip("link set lo up");

@@ -50,10 +50,8 @@ fn main() {
     {
         return println!("{}", fixed_runs::count(name, long == "long"));
     }
-    if !cfg!(all(target_arch = "x86_64", target_os = "linux"))
-        || Command::new("valgrind").arg("--version").output().is_err()
-    {
-        return println!("skipped: instructions are counted by valgrind on x86-64 Linux, which is not installed");
+    if !cfg!(all(target_arch = "x86_64", target_os = "linux")) || !headgate_needs::has("valgrind", "valgrind") {
+        return println!("valgrind counts the instructions, on x86-64 Linux");
     }
     if let [profile, name] = words.as_slice()
         && profile == "profile"
@@ -67,7 +65,7 @@ fn main() {
     let compiler = compiler();
     let golden = std::fs::read_to_string(GOLDEN).unwrap_or_default();
     if check && !golden.contains(&compiler) {
-        return println!("skipped: {GOLDEN} was not recorded with {compiler}");
+        return headgate_needs::skip("golden-compiler");
     }
     let counted = count_all(&runs);
     let table = table(&counted, &compiler);

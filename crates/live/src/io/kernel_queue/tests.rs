@@ -53,11 +53,11 @@ fn fifo_of_forty() -> Tun {
 /// Runs `check` in a network namespace; prints why if that is not possible.
 fn in_namespace(check: impl FnOnce() + Send + 'static) {
     if tc("-V").is_err() {
-        return eprintln!("skipped: the test needs tc (iproute2)");
+        return headgate_needs::skip("iproute2");
     }
     match crate::hosts::netns::Namespace::new() {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            eprintln!("skipped: a network namespace needs CAP_SYS_ADMIN");
+            headgate_needs::skip("namespaces");
         }
         made => made.unwrap().run(check).unwrap(),
     }
@@ -92,7 +92,7 @@ fn a_packet_that_the_kernel_drops_without_an_error_is_found_by_the_count() {
         let (tun, down) = (fifo_of_forty(), Tun::create("hg%d").unwrap());
         let even = "u32 match u16 0x0000 0x0001 at 4 action mirred egress redirect dev";
         if !tc(&format!("filter add dev {} parent 1: protocol ip {even} {}", tun.name(), down.name())).unwrap() {
-            return eprintln!("skipped: the test needs cls_u32 and act_mirred");
+            return headgate_needs::skip("mirred");
         }
         let mut queue = KernelQueue::open(tun, Some(1 << 16)).unwrap();
         let kept: Vec<u16> = (0..10).filter(|number| queue.offer(&packet(100), *number).unwrap()).collect();
