@@ -48,10 +48,11 @@ PARTS = {
         "crates/core/src/**",
         (
             ("--lib",),
-            ("--test=maintain", "--test=pages"),
-            ("--test=verify",),
-            ("--test=conform", "--test=memory"),
-            ("--test=oracle",),
+            ("--test=all", "maintain::", "pages::"),
+            ("--test=all", "verify::"),
+            ("--test=all", "conform::"),
+            ("--test=memory",),
+            ("--test=all", "oracle::"),
         ),
     ),
     "tcp": Part(
@@ -60,8 +61,8 @@ PARTS = {
         "crates/sim/src/tcp/**",
         (
             ("--lib",),
-            ("--test=tcp_script", "--test=tfrc", "--test=ns2", "--test=network"),
-            ("--test=tcp_closed_forms",),
+            ("--test=all", "tcp_script::", "tfrc::", "ns2::", "network::"),
+            ("--test=all", "tcp_closed_forms::"),
         ),
     ),
 }
@@ -115,7 +116,8 @@ def run(name: str, number: int, chosen: Iterable[str]) -> None:
     words = ["--package", part.package, "--profile", "mutants", "--baseline", "skip", "--cap-lints", "true"]
     words += ["--timeout", str(timeout_s), "--output", str(folder)]
     # As arguments of every call of cargo: otherwise all tests of the package would be compiled.
-    words += [f"--cargo-arg={test}" for test in part.tests[number]]
+    program, *names = part.tests[number]
+    words += [f"--cargo-arg={program}", *(f"--cargo-test-arg={word}" for word in ("--", *names))]
     levels = {"CARGO_PROFILE_MUTANTS_OPT_LEVEL": str(opt_level), "CARGO_TARGET_DIR": str(TARGET)}
     mutants([*words, *chosen], env=os.environ | levels)
 

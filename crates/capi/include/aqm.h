@@ -1,6 +1,6 @@
 /* Headgate's queue disciplines for programs in C: link with -laqm.
  *
- * Made from crates/capi/src by cbindgen: `BLESS=1 cargo test -p headgate-capi --test header` writes it.
+ * Made from crates/capi/src by cbindgen: `BLESS=1 cargo test -p headgate-capi --test all header` writes it.
  *
  * A queue is used by one thread at a time. Time is in nanoseconds of any clock that never goes back. A function that
  * can fail returns an aqm_status, and aqm_error() then says why in words. Nothing is allocated per packet. */

@@ -4,8 +4,6 @@
 use aqm::registry::{self, DisciplineEntry, ENTRIES};
 use aqm::{Counts, Ecn, FlowId, Ledger, LinkInfo, Packet, Port, Rate, Rng, Span, Time, Why};
 
-mod support;
-
 const RATE: Rate = Rate::from_bits(10_000_000);
 const BYTES: u32 = 1000;
 /// The hog's demand, in fair shares of eleven flows.
@@ -129,5 +127,5 @@ fn ten_flows_and_a_hog_share_a_link_as_they_did_before() {
     );
     table += &format!("{:<10} {:>7} {:>7} {:>9} {:>10}  drops and marks\n", "qdisc", "arrived", "sent", "hog", "queue");
     ENTRIES.iter().for_each(|entry| table += &line(entry, &run(entry)));
-    support::golden("tests/golden/hog.txt", &table, "bless");
+    crate::support::golden("tests/golden/hog.txt", &table, "bless");
 }

@@ -6,8 +6,6 @@ use std::path::Path;
 use aqm::registry::{DisciplineEntry, ENTRIES, Family, Group, Listing};
 use aqm::{Gauge, ParameterInfo, Preset, Qdisc, Why};
 
-mod support;
-
 /// From this crate to the pages.
 const PAGES: &str = "../../docs/disciplines";
 const CLAIMS: &str = "tests/verify";
@@ -34,7 +32,7 @@ fn the_tables_on_every_page_are_those_of_the_registry() {
         let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(&path));
         let page = page.unwrap_or_else(|error| panic!("{path}: {error}"));
         let tables = filled(&page, entry).unwrap_or_else(|missing| panic!("{path} has no {missing}"));
-        support::golden(&path, &tables, "docs");
+        crate::support::golden(&path, &tables, "docs");
     }
 }
 
@@ -96,7 +94,7 @@ fn the_index_lists_every_row_by_group() {
             page += &format!("| [`{name}`]({name}.md) | {} |{marks} {} |\n", cell(summary), cell(citation));
         }
     }
-    support::golden(&format!("{PAGES}/README.md"), &page, "docs");
+    crate::support::golden(&format!("{PAGES}/README.md"), &page, "docs");
 }
 
 #[test]
@@ -117,7 +115,7 @@ fn the_readme_lists_every_row_by_family() {
     let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(README)).unwrap();
     let filled = between(&readme, "disciplines", "/disciplines", &table)
         .unwrap_or_else(|missing| panic!("{README} has no {missing}"));
-    support::golden(README, &filled, "docs");
+    crate::support::golden(README, &filled, "docs");
 }
 
 /// `page` with the registry's tables between its markers; the closing marker is added where it is missing.

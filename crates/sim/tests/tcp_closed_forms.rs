@@ -6,8 +6,7 @@ use headgate_scenario::{Cc, Changes, Recovery, Scenario};
 use headgate_sim::run;
 use headgate_sim::tcp::TcpSettings;
 
-mod common;
-use common::{Fate, Law, Net, ms, plain};
+use crate::common::{Fate, Law, Net, ms, plain};
 
 const SEEDS: std::ops::Range<u64> = 1..5;
 

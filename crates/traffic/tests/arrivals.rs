@@ -3,9 +3,7 @@
 use aqm::Span;
 use headgate_traffic::{PoissonArrivals, most_arrivals};
 
-mod support;
-
-use support::{DRAWS, assert_fits, assert_near, exponential, rng};
+use crate::support::{DRAWS, assert_fits, assert_near, exponential, rng};
 
 /// The number of windows of one second with 0, 1, 2 ... arrivals, among 4000 windows at 3 arrivals a second.
 fn windows() -> Vec<u32> {

@@ -5,9 +5,7 @@ use headgate_traffic::values::{RandomCount, RandomSize, RandomTime, RateLadder, 
 use headgate_traffic::{Distribution, DistributionKind};
 use proptest::prelude::*;
 
-mod support;
-
-use support::{DRAWS, assert_fits, assert_near, exponential, lomax, pareto, rng};
+use crate::support::{DRAWS, assert_fits, assert_near, exponential, lomax, pareto, rng};
 
 fn drawn(form: DistributionKind, first: f64, second: f64) -> Vec<f64> {
     let law = Distribution::new(form, first, second).unwrap();

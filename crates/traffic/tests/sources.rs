@@ -3,9 +3,7 @@
 use aqm::{Rate, Span};
 use headgate_traffic::{SenderInfo, Traffic, WriteAmount, WriteStart, registry::ENTRIES};
 
-mod support;
-
-use support::{
+use crate::support::{
     DRAWS, TCP, UDP, assert_fits, assert_near, exponential, gap, group_source, lomax, pareto, source, until, writes,
 };
 
@@ -226,7 +224,7 @@ fn a_schedule_can_pause_and_end() {
 fn a_player_takes_the_highest_rate_below_its_share_of_the_throughput() {
     let throughput = 2_000_000.0;
     let mut player = source("video", &TCP);
-    let mut rng = support::rng("player");
+    let mut rng = crate::support::rng("player");
     let (mut played, mut last) = (0.0, 0.0);
     for number in 0..100 {
         let write = player.next(&mut rng).unwrap();
@@ -246,7 +244,7 @@ fn a_player_takes_the_highest_rate_below_its_share_of_the_throughput() {
 #[test]
 fn a_film_ends_and_a_player_on_a_slow_network_takes_the_lowest_rate() {
     let mut player = source("video:length=10s,segment=4s,ladder=[500kbit/s; 2Mbit/s]", &TCP);
-    let mut rng = support::rng("player");
+    let mut rng = crate::support::rng("player");
     for _ in 0..3 {
         assert_eq!(bytes(player.next(&mut rng).unwrap().data), 250_000.0);
         player.done(Span::from_secs(40));

@@ -7,9 +7,7 @@ use etherparse::PacketBuilder;
 use headgate_traffic::{TraceError, Traffic, TrafficTrace, WriteAmount, WriteStart};
 use proptest::prelude::*;
 
-mod support;
-
-use support::{UDP, gap};
+use crate::support::{UDP, gap};
 
 fn csv(text: &str) -> Result<TrafficTrace, TraceError> {
     TrafficTrace::read(text.as_bytes(), "trace.csv")
@@ -167,7 +165,7 @@ fn a_group_replays_the_flows_of_a_file_one_by_one() {
     };
     let source = traffic.build(&UDP, files).unwrap();
     assert_eq!((source.flows(), source.mean_bytes()), (Some(2), Some(1050.0)));
-    let mut rng = support::rng("replay");
+    let mut rng = crate::support::rng("replay");
     let mut first = source.start(0);
     let writes = [first.next(&mut rng).unwrap(), first.next(&mut rng).unwrap()];
     assert_eq!(

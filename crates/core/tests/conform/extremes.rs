@@ -3,8 +3,8 @@
 use aqm::registry::{self, DisciplineEntry, ENTRIES};
 use aqm::{Discipline, FlowId, Limit, LinkInfo, Packet, Rate, Rng, Span, Time};
 
-use crate::audit::{Audit, Audited};
-use crate::traces::MIXES;
+use crate::conform::audit::{Audit, Audited};
+use crate::conform::traces::MIXES;
 
 const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(10_000_000), 1000, 3);
 

@@ -3,7 +3,7 @@
 use aqm::registry::DisciplineEntry;
 use aqm::{ClassId, Discipline, Ecn, FlowId, Packet, ParameterInfo, Rng, Span};
 
-use crate::audit::Audited;
+use crate::conform::audit::Audited;
 
 /// A kind of traffic.
 pub struct Mix {

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use aqm::disciplines::{Afd, AfdConfig};
 use aqm::{Discipline, FlowId, LinkInfo, Params, Rate, Rng, Why};
 
-use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
+use crate::oracle::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 
 const RATE: f64 = 10e6;
 

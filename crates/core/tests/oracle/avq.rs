@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use aqm::disciplines::{Avq, AvqConfig};
 use aqm::{Discipline, LinkInfo, Params, Rate, Rng, Time, Why};
 
-use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
+use crate::oracle::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 
 /// Bytes, and seconds.
 struct Plain {

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use aqm::disciplines::{Breathe, BreatheConfig};
 use aqm::{Discipline, LinkInfo, Params, Rate, Rng, Why};
 
-use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
+use crate::oracle::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 
 /// The link of the traffic, in bits per second, and its mean packet in bytes.
 const RATE: f64 = 10e6;

@@ -11,7 +11,7 @@ use aqm::{FlowId, HostId, LinkInfo, Params, Rate, Rng, Why};
 use super::cobalt::{Plain as PlainCobalt, seen as seen_loop};
 use super::codel::nanos;
 use super::lengths::Lengths;
-use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, ack, agree, entry, headers};
+use crate::oracle::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, ack, agree, entry, headers};
 
 const KEY: u64 = 7;
 const QUEUES: u64 = 1024;

@@ -3,8 +3,8 @@
 use aqm::disciplines::{Choke, ChokeConfig};
 use aqm::{Discipline, LinkInfo, Params, Rate, Rng, Time, Why};
 
-use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
-use crate::red::{Figure2, PLAIN, Set};
+use crate::oracle::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
+use crate::oracle::red::{Figure2, PLAIN, Set};
 
 /// CHOKe's comparison with packets drawn from the queue, followed by RED.
 pub struct Figure1 {

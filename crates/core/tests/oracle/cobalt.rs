@@ -8,7 +8,7 @@ use aqm::parts::CobaltLoop;
 use aqm::{Discipline, LinkInfo, Params, Rate, Rng, Why};
 
 use super::codel::nanos;
-use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
+use crate::oracle::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 
 /// Times in nanoseconds.
 #[derive(Clone)]

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use aqm::disciplines::{Codel, CodelConfig};
 use aqm::{LinkInfo, Params, Rate, Rng, Time, Why};
 
-use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
+use crate::oracle::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 
 /// The control loop. Times are in nanoseconds. As in the pseudocode, 0 in `first_above_time` means never.
 #[derive(Clone, Debug)]

@@ -6,8 +6,8 @@ use aqm::disciplines::{Drr, DrrConfig};
 use aqm::parts::keyed;
 use aqm::{FlowId, LinkInfo, Params, Rate, Rng, Time, Why};
 
-use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
-use crate::lengths::Lengths;
+use crate::oracle::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
+use crate::oracle::lengths::Lengths;
 
 const KEY: u64 = 7;
 const FLOWS: u64 = 21;

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use aqm::disciplines::{Dualpi2, Dualpi2Config};
 use aqm::{LinkInfo, Params, Rate, Rng, Time, Why};
 
-use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
+use crate::oracle::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 
 #[derive(Default)]
 struct PlainDualQueue {

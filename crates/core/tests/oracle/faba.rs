@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use aqm::disciplines::{Faba, FabaConfig};
 use aqm::{ClassId, FlowId, LinkInfo, Params, Rate, Rng, Time};
 
-use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
-use crate::tokens::{BUCKETS, NO_BUCKET, PAPER, Setting, TOKENS_PER_DEPARTURE, tokens_per_departure};
+use crate::oracle::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
+use crate::oracle::tokens::{BUCKETS, NO_BUCKET, PAPER, Setting, TOKENS_PER_DEPARTURE, tokens_per_departure};
 
 struct Faba42 {
     set: Setting,

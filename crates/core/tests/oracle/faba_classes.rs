@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use aqm::disciplines::{Faba, FabaConfig};
 use aqm::{Class, ClassId, FlowId, LinkInfo, Params, Rate, Rng, Time};
 
-use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
-use crate::tokens::{BUCKETS, NO_BUCKET, PAPER, Setting, TOKENS_PER_DEPARTURE, tokens_per_departure};
+use crate::oracle::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
+use crate::oracle::tokens::{BUCKETS, NO_BUCKET, PAPER, Setting, TOKENS_PER_DEPARTURE, tokens_per_departure};
 
 /// A node of the tree: the link, a class, or the own packets of a class that has children.
 struct PlainClassNode {

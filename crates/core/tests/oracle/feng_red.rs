@@ -4,8 +4,8 @@ use aqm::disciplines::{FengRed, FengRedConfig};
 use aqm::parts::Zone;
 use aqm::{Discipline, LinkInfo, Params, Rate, Rng, Time};
 
-use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
-use crate::red::{Figure2, PLAIN, Set};
+use crate::oracle::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
+use crate::oracle::red::{Figure2, PLAIN, Set};
 
 struct PlainFengRed {
     red: Figure2,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use aqm::Why;
 
 use super::codel::{Queue, TimedArrival};
-use crate::harness::{Decision, NamedState, entry};
+use crate::oracle::harness::{Decision, NamedState, entry};
 
 pub struct FlowQueue {
     pub packets: VecDeque<TimedArrival>,

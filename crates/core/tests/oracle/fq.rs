@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, VecDeque};
 use aqm::disciplines::{Fq, FqConfig};
 use aqm::{FlowId, LinkInfo, Params, Rate, Rng, Time, Why};
 
-use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
-use crate::lengths::Lengths;
+use crate::oracle::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
+use crate::oracle::lengths::Lengths;
 
 const FLOWS: u64 = 21;
 

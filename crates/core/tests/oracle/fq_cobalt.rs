@@ -8,7 +8,7 @@ use aqm::{FlowId, LinkInfo, Params, Rate, Rng, Why};
 use super::cobalt::{Plain as PlainCobalt, seen as seen_loop};
 use super::codel::nanos;
 use super::flow_scheduler::{PlainFlowScheduler, seen};
-use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree};
+use crate::oracle::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree};
 
 struct Plain {
     limit: usize,

@@ -7,7 +7,7 @@ use aqm::{FlowId, LinkInfo, Params, Rate, Rng};
 
 use super::codel::{PlainCodelLoop, nanos, seen as seen_loop};
 use super::flow_scheduler::{One, PlainFlowScheduler, seen};
-use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree};
+use crate::oracle::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree};
 
 struct Plain {
     limit: usize,

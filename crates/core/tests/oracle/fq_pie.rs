@@ -9,7 +9,7 @@ use super::codel::nanos;
 use super::flow_scheduler::{PlainFlowScheduler, seen};
 use super::pie::{PlainController, PlainPieController, seen as seen_controller};
 use super::pie_linux::{LinuxPie, near};
-use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, agree_within};
+use crate::oracle::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, agree_within};
 
 struct Plain<C> {
     limit: usize,

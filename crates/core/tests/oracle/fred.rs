@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use aqm::disciplines::{Fred, FredConfig};
 use aqm::{Discipline, FlowId, LinkInfo, Params, Rate, Rng, Time, Why};
 
-use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
+use crate::oracle::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 
 const FLOWS: u64 = 21;
 

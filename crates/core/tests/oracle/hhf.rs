@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 use aqm::disciplines::{HEAVY, Hhf, HhfConfig, LIGHT};
 use aqm::{FlowId, LinkInfo, Params, Rate, Rng, Time, Why};
 
-use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
+use crate::oracle::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 
 #[derive(Default)]
 struct Bucket {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::harness::Arrival;
+use crate::oracle::harness::Arrival;
 
 /// The lengths of queues by number, and for each the number of the change that gave it this length.
 pub struct Lengths {

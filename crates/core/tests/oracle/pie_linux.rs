@@ -12,7 +12,7 @@ use aqm::disciplines::Pie;
 
 use super::codel::nanos;
 use super::pie::{Plain, PlainController, discipline, look};
-use crate::harness::{NamedState, TrafficMix, agree_within, entry};
+use crate::oracle::harness::{NamedState, TrafficMix, agree_within, entry};
 
 /// A probability of 1 (`MAX_PROB`). A `u64` wraps only at 256 times this.
 const MAX_PROB: u64 = u64::MAX >> 8;

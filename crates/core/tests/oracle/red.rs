@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use aqm::disciplines::{Red, RedConfig};
 use aqm::{Discipline, Ecn, FlowId, LinkInfo, Packet, Params, Port, Rate, Rng, Span, Time, Why};
 
-use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
+use crate::oracle::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 
 /// The settings in numbers. Thresholds and weight are computed by hand for each case.
 #[derive(Clone, Copy)]

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use aqm::{Rng, Why};
 
-use crate::harness::{Arrival, Decision, NamedState, Oracle, entry};
+use crate::oracle::harness::{Arrival, Decision, NamedState, Oracle, entry};
 use numbers::{Dynamic, RedPdNumbers};
 
 struct RedPdFlow {

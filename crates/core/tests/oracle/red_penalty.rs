@@ -9,8 +9,8 @@ use aqm::disciplines::{RedPenalty, RedPenaltyConfig};
 use aqm::parts::FailedTest;
 use aqm::{Discipline, FlowId, LinkInfo, Params, Rate, Rng, Time, Why};
 
-use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
-use crate::red::{Figure2, PLAIN, Set};
+use crate::oracle::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
+use crate::oracle::red::{Figure2, PLAIN, Set};
 
 const FLOWS: u64 = 21;
 const LINK: f64 = 10e6;

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use aqm::disciplines::{Rem, RemConfig};
 use aqm::{Discipline, LinkInfo, Params, Rate, Rng, Time, Why};
 
-use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
+use crate::oracle::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 
 struct Plain {
     limit: usize,

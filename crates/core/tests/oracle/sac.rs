@@ -4,9 +4,9 @@
 use aqm::disciplines::{Sac, SacConfig};
 use aqm::{Discipline, LinkInfo, Params, Rate, Rng, Time};
 
-use crate::choke::Figure1;
-use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
-use crate::red::{PLAIN, Set};
+use crate::oracle::choke::Figure1;
+use crate::oracle::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
+use crate::oracle::red::{PLAIN, Set};
 
 struct Adjusting {
     choke: Figure1,

@@ -8,7 +8,7 @@ use aqm::disciplines::{Sfb, SfbConfig};
 use aqm::parts::{Limiter, keyed};
 use aqm::{FlowId, LinkInfo, Params, Rate, Rng, Time, Why};
 
-use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
+use crate::oracle::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 
 const KEY: u64 = 7;
 

@@ -6,8 +6,8 @@ use aqm::disciplines::{Sfq, SfqConfig};
 use aqm::parts::keyed;
 use aqm::{Cx, Discipline, FlowId, LinkInfo, Packet, Params, Rate, Rng, Sink, Time, Why};
 
-use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
-use crate::lengths::Lengths;
+use crate::oracle::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
+use crate::oracle::lengths::Lengths;
 
 const KEY: u64 = 7;
 

@@ -6,8 +6,8 @@ use aqm::disciplines::{SfqRed, SfqRedConfig};
 use aqm::parts::keyed;
 use aqm::{FlowId, LinkInfo, Params, Rate, Rng, Time, Why};
 
-use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
-use crate::red::{Figure2, PLAIN, Set};
+use crate::oracle::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
+use crate::oracle::red::{Figure2, PLAIN, Set};
 
 const KEY: u64 = 7;
 

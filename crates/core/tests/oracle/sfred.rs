@@ -8,7 +8,7 @@ use aqm::disciplines::{Sfred, SfredConfig};
 use aqm::parts::keyed;
 use aqm::{FlowId, LinkInfo, Params, Rate, Rng, Time, Why};
 
-use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
+use crate::oracle::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 
 const KEY: u64 = 7;
 /// Transmission time of a packet of 1000 bytes at 10 Mbit/s, in seconds.

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use aqm::disciplines::{Step, StepConfig};
 use aqm::{Discipline, LinkInfo, Params, Rate, Rng, Why};
 
-use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
+use crate::oracle::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 
 /// A FIFO with its thresholds. A threshold that is off is infinite.
 struct Plain {

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use aqm::disciplines::Faba;
 use aqm::{Discipline, Rng, Why};
 
-use crate::harness::{Arrival, Decision};
+use crate::oracle::harness::{Arrival, Decision};
 
 /// A setting, in the paper's letters.
 #[derive(Clone, Copy)]

@@ -1,6 +1,6 @@
 //! Claims of Adaptive RED and Feng's RED: the average stays between the thresholds without a maxp chosen for the load.
 
-use crate::one_queue::{CAPACITY, responsive, run, steady};
+use crate::verify::one_queue::{CAPACITY, responsive, run, steady};
 
 const THRESHOLDS: &str = "limit=300p,minth=20p,maxth=60p,wq=0.002";
 

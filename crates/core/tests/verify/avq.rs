@@ -2,7 +2,7 @@
 
 use aqm::{Rate, Span};
 
-use crate::closed_loop::{LoopMeasurements, LoopSender, run};
+use crate::verify::closed_loop::{LoopMeasurements, LoopSender, run};
 
 /// 2500 packets of 1500 bytes a second: 250 packets in a round trip, so 80 windows of at least two packets fit.
 const LINK: Rate = Rate::from_bits(30_000_000);

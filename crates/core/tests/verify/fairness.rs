@@ -4,7 +4,7 @@
 use aqm::disciplines::misclassification;
 use aqm::{FlowId, LinkInfo, Packet, Port, Rng, Time, Why, registry};
 
-use crate::link::{CAPACITY, END, LINK, LinkFlow, LinkTotals, WARMUP, against, crowd, flow, run, run_observed};
+use crate::verify::link::{CAPACITY, END, LINK, LinkFlow, LinkTotals, WARMUP, against, crowd, flow, run, run_observed};
 
 #[test]
 fn faba_holds_a_flow_to_its_fair_share_however_much_it_sends() {

@@ -4,7 +4,7 @@
 use aqm::disciplines::{Fred, FredConfig};
 use aqm::{FlowId, LinkInfo, Params, Rate};
 
-use crate::watched::{SendPattern, WatchedRun, constant};
+use crate::verify::watched::{SendPattern, WatchedRun, constant};
 
 /// A link of 1000 packets a second.
 const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);

@@ -4,7 +4,7 @@ use aqm::disciplines::{Hhf, HhfConfig};
 use aqm::parts::{AveragingTime, RateAverage};
 use aqm::{FlowId, LinkInfo, Packet, Port, Rate, Rng, Span, Time, Why};
 
-use crate::link::{CAPACITY, LinkFlow, LinkTotals, against, flow, run};
+use crate::verify::link::{CAPACITY, LinkFlow, LinkTotals, against, flow, run};
 
 /// A hundred light flows that together demand `share` of the link's rate, and one flow for each of `others`, a multiple
 /// of the link's rate.

@@ -3,7 +3,7 @@
 
 use aqm::{Rate, Span, Why};
 
-use crate::closed_loop::{LoopMeasurements, LoopSender, run};
+use crate::verify::closed_loop::{LoopMeasurements, LoopSender, run};
 
 const MBIT: u64 = 1_000_000;
 

@@ -2,7 +2,7 @@
 
 use aqm::{Rate, Span};
 
-use crate::closed_loop::{LoopMeasurements, LoopSender, run};
+use crate::verify::closed_loop::{LoopMeasurements, LoopSender, run};
 
 /// The paper's 3750 packets a second, with packets of 1500 bytes.
 const LINK: Rate = Rate::from_bits(45_000_000);

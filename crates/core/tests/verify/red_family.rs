@@ -2,7 +2,7 @@
 
 use aqm::Why;
 
-use crate::one_queue::{CAPACITY, FLOOD, flood, responsive, run, steady};
+use crate::verify::one_queue::{CAPACITY, FLOOD, flood, responsive, run, steady};
 
 #[test]
 fn red_keeps_the_average_between_the_thresholds_while_droptail_stays_near_full() {

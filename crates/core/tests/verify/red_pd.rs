@@ -6,7 +6,7 @@ use aqm::disciplines::{Red, RedConfig, RedPd, RedPdConfig};
 use aqm::parts::{MonitoredFlow, congestion_epoch, tcp_rate};
 use aqm::{FlowId, LinkInfo, Params, Rate, Span, Time, Why};
 
-use crate::watched::{FlowTotals, SendPattern, WatchedRun, constant};
+use crate::verify::watched::{FlowTotals, SendPattern, WatchedRun, constant};
 
 const LINK: Rate = Rate::from_bits(10_000_000);
 /// Packets of 1000 bytes a second in one Mbit/s.

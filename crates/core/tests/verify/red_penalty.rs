@@ -1,7 +1,7 @@
 //! The claims of Floyd and Fall: the tests and the penalty box limit floods, and do not penalize flows with congestion
 //! control.
 
-use crate::one_queue::{CAPACITY, FLOOD, flood, responsive, run, steady};
+use crate::verify::one_queue::{CAPACITY, FLOOD, flood, responsive, run, steady};
 use aqm::Why;
 
 const SETTINGS: &str = "limit=150p,minth=50p,maxth=100p,wq=0.02";

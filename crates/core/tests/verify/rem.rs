@@ -3,7 +3,7 @@
 
 use aqm::{Rate, Span};
 
-use crate::closed_loop::{LoopMeasurements, LoopSender, run};
+use crate::verify::closed_loop::{LoopMeasurements, LoopSender, run};
 
 /// The paper's 64 Mbit/s: 5333 packets of 1500 bytes a second.
 const LINK: Rate = Rate::from_bits(64_000_000);

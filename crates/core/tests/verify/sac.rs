@@ -1,9 +1,9 @@
 //! The claim of self-adjustable CHOKe: protection against any number of floods, without a setting for their number.
 
-use crate::one_queue::{CAPACITY, responsive, run, steady};
+use crate::verify::one_queue::{CAPACITY, responsive, run, steady};
 
 /// Ten responsive senders, and `floods` senders at the link's rate.
-fn against(qdisc: &str, floods: usize) -> crate::one_queue::QueueTotals {
+fn against(qdisc: &str, floods: usize) -> crate::verify::one_queue::QueueTotals {
     let mut senders = responsive(10);
     senders.extend((0..floods).map(|_| steady(CAPACITY)));
     run(&format!("{qdisc}:limit=150p,minth=50p,maxth=100p"), senders)

@@ -1,7 +1,7 @@
 //! Claims about schedulers of per-flow queues: SFQ, SFQ-RED, DRR and FQ.
 
-use crate::closed_loop::{self, LoopSender};
-use crate::link::{CAPACITY, LINK, LinkFlow, against, flow, run};
+use crate::verify::closed_loop::{self, LoopSender};
+use crate::verify::link::{CAPACITY, LINK, LinkFlow, against, flow, run};
 use aqm::disciplines::{Sfq, SfqConfig, misclassification};
 use aqm::{FlowId, LinkInfo, Params, Rate, Span};
 

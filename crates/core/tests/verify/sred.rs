@@ -1,7 +1,7 @@
 //! The claims of SRED: it estimates the number of flows without per-flow state, and its queue length does not depend on
 //! this number.
 
-use crate::one_queue::{CAPACITY, FLOOD, flood, responsive, run, steady};
+use crate::verify::one_queue::{CAPACITY, FLOOD, flood, responsive, run, steady};
 use aqm::Why;
 
 #[test]

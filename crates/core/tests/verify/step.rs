@@ -2,7 +2,7 @@
 
 use aqm::{Rate, Span, Why};
 
-use crate::closed_loop::{LoopSender, run};
+use crate::verify::closed_loop::{LoopSender, run};
 
 /// A packet of 1500 bytes takes 0.3 ms.
 const LINK: Rate = Rate::from_bits(40_000_000);

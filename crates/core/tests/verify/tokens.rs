@@ -3,7 +3,7 @@
 
 use aqm::{Class, ClassId, Why};
 
-use crate::link::{CAPACITY, LinkFlow, against, flow, run, run_classed};
+use crate::verify::link::{CAPACITY, LinkFlow, against, flow, run, run_classed};
 
 /// The mean rate of all flows but the last, relative to their fair share.
 fn others(qdisc: &str, flows: &[LinkFlow]) -> f64 {

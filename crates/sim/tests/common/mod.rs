@@ -1,7 +1,5 @@
 //! Two ways to drive TCP without the simulator: [`Host`], a sender whose acknowledgements the test writes, and [`Net`],
 //! a sender and a receiver over a path with scripted losses and marks.
-#![allow(dead_code, reason = "each test binary uses a part of it")]
-
 use std::collections::BTreeMap;
 use std::fmt::Write;
 

@@ -3,7 +3,7 @@
 use aqm::{Span, Time};
 use headgate_measure::{Outcome, PacketEvent, TransferRow};
 
-use crate::{go, scenario, witness};
+use crate::network::{go, scenario, witness};
 
 /// The round-trip time of one packet, and its one-way delay. A packet of 1000 bytes takes 80 us on an access link and
 /// 800 us on the link, an ACK of 40 bytes 3.2 and 32 us. Propagation takes 1 + 10 + 1 ms each way.

@@ -6,7 +6,7 @@ use headgate_measure::{Balance, EventRow, Outcome, PacketEvent};
 use headgate_scenario::Scenario;
 use proptest::prelude::*;
 
-use crate::{go, scenario, witness};
+use crate::network::{go, scenario, witness};
 
 const MIXED: &str = r#"
 [[tcp]]

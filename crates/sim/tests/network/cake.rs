@@ -3,7 +3,7 @@
 use headgate_measure::Outcome;
 use headgate_scenario::{Changes, Scenario};
 
-use crate::go;
+use crate::network::go;
 
 fn run(qdisc: &str, link: &str, groups: &str) -> Outcome {
     let text = format!(

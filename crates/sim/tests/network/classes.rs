@@ -3,7 +3,7 @@
 use headgate_scenario::{Changes, Scenario};
 use headgate_sim::run;
 
-use crate::{go, scenario, witness};
+use crate::network::{go, scenario, witness};
 
 /// Traffic of all kinds that drops and marks.
 const MIXED: &str = r#"

@@ -3,7 +3,7 @@
 use headgate_measure::{LinkRow, Outcome};
 use headgate_scenario::{Changes, Scenario};
 
-use crate::go;
+use crate::network::go;
 
 /// One link with fast access links of 1 ms: the base round-trip time is 4 ms plus twice `delay`.
 fn link(times: &str, rate: &str, delay: &str, limit: &str, qdisc: &str, groups: &str) -> Outcome {

@@ -4,7 +4,7 @@ use aqm::{Span, Time};
 use headgate_measure::{EventRow, FlowRow, PacketEvent, fair_shares};
 use headgate_scenario::Scenario;
 
-use crate::{go, scenario, witness};
+use crate::network::{go, scenario, witness};
 
 const DRAWN: &str = "sender = { delay = 'uniform(1ms,60ms)' }\nreceiver = { delay = 'exp(30ms)' }\n";
 

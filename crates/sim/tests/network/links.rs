@@ -4,7 +4,7 @@ use aqm::Counts;
 use headgate_measure::{LinkRow, Outcome};
 use headgate_scenario::{Changes, Scenario};
 
-use crate::go;
+use crate::network::go;
 
 /// A - B - C - D: 10, 5 and 2 Mbit/s, 1, 2 and 3 ms. `flows` ends the file.
 fn chain(duration: &str, flows: &str) -> Scenario {

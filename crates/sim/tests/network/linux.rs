@@ -1,6 +1,6 @@
 //! The profile `linux` on a simulated path.
 
-use crate::{go, scenario};
+use crate::network::{go, scenario};
 
 /// Goodput in Mbit/s and retransmissions of one flow with `options`, over 20 s on a link that delays one packet in 50.
 fn reordered(options: &str) -> (f64, u32) {

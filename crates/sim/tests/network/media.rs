@@ -3,7 +3,7 @@
 use headgate_measure::{FlowRow, LinkRow, PacketEvent};
 use headgate_scenario::{Changes, Files, Scenario};
 
-use crate::{go, scenario, witness};
+use crate::network::{go, scenario, witness};
 
 /// A burst of 20 packets of 1000 bytes within a millisecond, at a link with additional `keys`.
 fn burst(keys: &str, duration: &str) -> Scenario {

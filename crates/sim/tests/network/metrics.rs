@@ -6,7 +6,7 @@ use aqm::parts::Histogram;
 use aqm::{Span, Why};
 use headgate_measure::{EventRow, Outcome, PacketEvent};
 
-use crate::{go, scenario, witness};
+use crate::network::{go, scenario, witness};
 
 /// Two TCP flows and a UDP flow that together drop often.
 const BUSY: &str = "[[tcp]]\nflows = 3\nstart = \"0s..1s\"\nsend_jitter = \"500us\"\n\

@@ -4,7 +4,7 @@ use aqm::{Span, Time};
 use headgate_measure::PacketEvent;
 use headgate_sim::{RunError, run};
 
-use crate::{Witness, go, scenario, witness};
+use crate::network::{Witness, go, scenario, witness};
 
 #[test]
 fn one_packet_a_round_trip_takes_the_sum_of_all_delays() {

@@ -2,7 +2,7 @@
 
 use headgate_sim::run;
 
-use crate::scenario;
+use crate::network::scenario;
 
 /// Retransmission timeouts and goodput, in Mbit/s, of SACK flows with `options`, over five seeds.
 fn congested(flows: u32, options: &str) -> (u64, f64) {

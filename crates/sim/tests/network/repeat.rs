@@ -7,10 +7,8 @@ use aqm::{Counts, Why};
 use headgate_measure::{EventRow, LinkRow, Outcome, PacketEvent};
 use headgate_sim::run;
 
-use crate::{Witness, go, scenario, witness};
+use crate::network::{Witness, go, scenario, witness};
 
-#[path = "../../../core/tests/support/mod.rs"]
-mod support;
 
 const FLOWS: &str = r#"
 [[tcp]]
@@ -109,7 +107,7 @@ fn the_same_seed_gives_the_same_outcome_and_the_recorded_one() {
         let digest = digest(&outcome);
         writeln!(table, "{:8} sent {sent:5} dropped {dropped:4} marked {marked:4} {digest:016x}", entry.name).unwrap();
     }
-    support::golden("tests/golden/outcomes.txt", &table, "bless");
+    crate::support::golden("tests/golden/outcomes.txt", &table, "bless");
 }
 
 /// Arrival times at the bottleneck of the flows from `first` on, renumbered from 0.

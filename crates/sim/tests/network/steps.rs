@@ -6,7 +6,7 @@ use headgate_measure::{EventRow, Outcome};
 use headgate_scenario::Scenario;
 use headgate_sim::{RunError, World};
 
-use crate::{Witness, scenario, witness};
+use crate::network::{Witness, scenario, witness};
 
 const FLOWS: &str = r#"
 [[tcp]]

@@ -6,7 +6,7 @@ use headgate_scenario::{Changes, Scenario};
 use headgate_sim::run;
 use headgate_sim::tfrc::packets_a_round_trip;
 
-use crate::{go, scenario, witness};
+use crate::network::{go, scenario, witness};
 
 const RED: &str = "red:minth=10p,maxth=30p,maxp=0.1,gentle=true";
 

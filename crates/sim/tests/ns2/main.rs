@@ -10,8 +10,6 @@
 //! the inflation by duplicate acknowledgements apart). Times may differ by [`TICKS`]: ns-2 measures in ticks of 10 ms from a
 //! random phase and rounds down (`TcpAgent::rtt_update`), the simulator rounds up.
 
-#[path = "../common/mod.rs"]
-mod common;
 
 use std::path::Path;
 
@@ -21,7 +19,7 @@ use headgate_scenario::{Changes, Scenario};
 use headgate_sim::run;
 use headgate_sim::tcp::TcpSettings;
 
-use common::{Fate, Net, at, ms};
+use crate::common::{Fate, Net, at, ms};
 
 /// The largest difference of times: two ticks of 10 ms.
 const TICKS: u64 = 20;
@@ -112,8 +110,8 @@ fn ours(trace: &Trace, keys: &str) -> Vec<Transmission> {
         net.offer(*segments);
     }
     net.run(at(trace.end));
-    let name = |sent: &common::Sent| common::name(sent.data, trace.ecn);
-    let transmission = |sent: &common::Sent| Transmission {
+    let name = |sent: &crate::common::Sent| crate::common::name(sent.data, trace.ecn);
+    let transmission = |sent: &crate::common::Sent| Transmission {
         time: sent.time.as_nanos() / 1_000_000,
         segment: name(sent),
         cwnd: (!sent.recovering).then_some(sent.cwnd),

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use aqm::{Span, Time};
 use headgate_sim::tcp::{Ack, OutgoingSegment, TcpSender, TcpSettings};
 
-use crate::bytes::ByteMap;
-use crate::packet::Packet;
+use crate::packetdrill::bytes::ByteMap;
+use crate::packetdrill::packet::Packet;
 
 /// Timers that may expire without a segment before the sender counts as stuck.
 const MOST_EXPIRIES: u32 = 10_000;

@@ -81,8 +81,7 @@ fn blessed() -> bool {
 #[test]
 fn the_table_is_what_a_replay_gives() {
     let Some(checkout) = std::env::var_os("PACKETDRILL").map(PathBuf::from) else {
-        eprintln!("skipped: PACKETDRILL names no checkout of google/packetdrill");
-        return;
+        return headgate_needs::skip("packetdrill");
     };
     let rows: Vec<Row> = scripts(&checkout).iter().map(|file| row(&checkout, file)).collect();
     rows.iter().for_each(|row| println!("{:14} {} {}", row.outcome, row.script, row.difference));

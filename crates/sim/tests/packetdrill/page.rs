@@ -1,7 +1,7 @@
 //! The tables of `docs/reference/packetdrill.md`: one row per script, and one per script that does not pass.
 
-use crate::causes::cause;
-use crate::replay::{Report, Verdict};
+use crate::packetdrill::causes::cause;
+use crate::packetdrill::replay::{Report, Verdict};
 
 /// The marker of the tables in the page.
 const BEGIN: &str = "<!-- scripts -->\n";

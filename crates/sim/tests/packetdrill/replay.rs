@@ -17,11 +17,11 @@ use std::path::Path;
 use aqm::{Span, Time};
 use headgate_sim::tcp::TcpSettings;
 
-use crate::assertion::Variables;
-use crate::connection::{Connection, micros, seconds};
-use crate::packet::{Options, Packet};
-use crate::script::{Action, EventTime, Script, Statement};
-use crate::setup::{Peer, Setup};
+use crate::packetdrill::assertion::Variables;
+use crate::packetdrill::connection::{Connection, micros, seconds};
+use crate::packetdrill::packet::{Options, Packet};
+use crate::packetdrill::script::{Action, EventTime, Script, Statement};
+use crate::packetdrill::setup::{Peer, Setup};
 
 /// The outcome of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]

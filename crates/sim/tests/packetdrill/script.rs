@@ -14,8 +14,8 @@ use std::fmt;
 
 use aqm::Span;
 
-use crate::assertion::{self, Instruction};
-use crate::packet::{self, Packet};
+use crate::packetdrill::assertion::{self, Instruction};
+use crate::packetdrill::packet::{self, Packet};
 
 /// One script.
 #[derive(Clone, Debug, PartialEq)]

@@ -9,7 +9,7 @@ use std::path::Path;
 use headgate_scenario::{Changes, Scenario};
 use headgate_sim::tcp::TcpSettings;
 
-use crate::script::commands;
+use crate::packetdrill::script::commands;
 
 /// Sysctls that the sender's keys express.
 const READ: &[&str] = &["tcp_congestion_control", "tcp_ecn", "tcp_slow_start_after_idle", "tcp_timestamps"];

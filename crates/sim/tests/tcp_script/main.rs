@@ -1,9 +1,6 @@
 //! TCP against the RFCs, packet by packet. Every expectation is derived by hand from the RFC named beside it, and the
 //! comments show the derivation. `8 1r 9c` means: segment 8 for the first time, 1 retransmitted, 9 with CWR.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod abc;
 mod any_path;
 mod bbr;

@@ -2,7 +2,7 @@
 
 use aqm::{Span, Time};
 
-use crate::path::{CONFIG, Fate, Path, at};
+use crate::tfrc::path::{CONFIG, Fate, Path, at};
 
 const RTT: Span = Span::from_millis(100);
 

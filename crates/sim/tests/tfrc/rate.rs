@@ -4,7 +4,7 @@ use aqm::{Rng, Span};
 use headgate_sim::tfrc::packets_a_round_trip;
 use proptest::prelude::*;
 
-use crate::path::{CONFIG, Fate, Path, at};
+use crate::tfrc::path::{CONFIG, Fate, Path, at};
 
 const RTT: Span = Span::from_millis(100);
 

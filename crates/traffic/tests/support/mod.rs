@@ -1,7 +1,5 @@
 //! Tests of goodness of fit, and the writes of a source on an infinitely fast network.
 
-#![allow(dead_code, reason = "each test uses what it needs")]
-
 use aqm::{Rate, Rng, Span};
 use headgate_traffic::{FlowSource, GroupSource, SenderInfo, SourceWrite, Traffic, WriteStart};
 

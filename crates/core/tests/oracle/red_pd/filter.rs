@@ -3,7 +3,7 @@
 use aqm::{Rng, Why};
 
 use super::Plain;
-use crate::harness::Arrival;
+use crate::oracle::harness::Arrival;
 
 impl Plain {
     /// Whether the packet of a monitored flow is dropped before the queue.

@@ -3,7 +3,7 @@
 use aqm::{Rng, Why};
 
 use super::{Plain, RedPdNumbers};
-use crate::harness::Arrival;
+use crate::oracle::harness::Arrival;
 
 impl Plain {
     /// RED, figure 2, with the gentle variant's second slope.

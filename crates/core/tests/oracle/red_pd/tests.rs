@@ -7,7 +7,7 @@ use aqm::{LinkInfo, Params, Rate, Time};
 
 use super::numbers::{Dynamic, PAPER, RedPdNumbers};
 use super::{Plain, digest};
-use crate::harness::{NamedState, TrafficMix, agree, entry};
+use crate::oracle::harness::{NamedState, TrafficMix, agree, entry};
 
 fn look(ours: &RedPd<usize>, _: Time) -> NamedState {
     let mut average = 0.0;

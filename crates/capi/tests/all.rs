@@ -1,0 +1,4 @@
+//! The tests of the library for C.
+
+mod c_programs;
+mod header;

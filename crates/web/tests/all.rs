@@ -1,0 +1,4 @@
+//! The tests of the lab's engine.
+
+mod changes;
+mod lab;
