@@ -176,7 +176,7 @@ docs: $(VENV)/.extension ## fill the generated tables of docs, write the scenari
 	$(BIN)/python docs/reference.py
 
 site: $(VENV)/.extension ## build the documentation into site/; open index.html
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 
 papers: $(VENV)/.extension ## run every experiment and reading of the papers, and write the findings into docs/papers
 	$(BIN)/headgate paper run all
