@@ -93,7 +93,7 @@ SHARDS ?= 1
 mutants: $(VENV)/.requirements | rust ## change one place of disciplines and TCP at a time: do tests notice? (needs cargo-mutants; SHARDS=45: every 45th)
 	$(BIN)/python docs/mutants.py --shards $(SHARDS)
 
-lint: $(VENV)/.requirements ## formatting, lints and types, warnings denied
+lint: $(VENV)/.requirements ## formatting, lints and types, warnings denied; a report on prose, which fails nothing
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked --quiet
@@ -101,6 +101,7 @@ lint: $(VENV)/.requirements ## formatting, lints and types, warnings denied
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict
 	PYTHONPATH=python $(BIN)/lint-imports --no-cache
+	$(BIN)/python docs/prose.py
 
 wheel: $(VENV)/.requirements build/pins.txt | rust ## build a wheel into dist/, install it in a fresh environment, and try it there
 	rm -rf dist
@@ -197,7 +198,7 @@ docs: $(VENV)/.extension ## fill the generated tables of docs, write the scenari
 	$(BIN)/python docs/reference.py
 
 site: $(VENV)/.extension ## build the documentation into site/; open index.html
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 
 papers: $(VENV)/.extension ## run every experiment and reading of the papers, and write the findings into docs/papers
 	$(BIN)/headgate paper run all

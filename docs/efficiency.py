@@ -14,6 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import headgate
+from headgate.counting import counted
 from headgate.execution.runner import Watcher, processors
 
 SCENARIO = "scenarios/protect.toml"
@@ -56,7 +57,7 @@ def measure(seeds: int, threads: int) -> tuple[float, float, str]:
     runs, simulator_s, wall_s = sweep.cost
     ran, waited = watcher.ran_and_waited()
     cost, ready = 1e3 * ran / runs, (ran + waited) / (threads * wall_s)
-    line = f"{threads} threads: {runs} runs in {wall_s:.0f} s; a run takes {cost:.1f} ms of processor time, "
+    line = f"{counted(threads, 'thread')}: {runs} runs in {wall_s:.0f} s; a run takes {cost:.1f} ms of processor time, "
     line += f"{1e3 * simulator_s / runs:.1f} ms of it in the simulator; threads could run in {ready:.1%} of the time"
     return cost, ready, line
 

@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import headgate
+from headgate.counting import counted
 
 SCENARIO = headgate.Scenario.parse("""
 name = "tiny"
@@ -71,7 +72,7 @@ def main() -> None:
     for threads in (1, 2):
         few, many = measure(points // 2, threads), measure(points, threads)
         each = [1e3 * (more - less) / (many.points - few.points) for less, more in zip(few[1:], many[1:], strict=True)]
-        print(f"{threads} threads: a point takes {each[0]:.2f} ms, {each[1]:.2f} ms of processor time, "
+        print(f"{counted(threads, 'thread')}: a point takes {each[0]:.2f} ms, {each[1]:.2f} ms of processor time, "
               f"{each[2]:.2f} ms of it in the simulator: {each[1] - each[2]:.2f} ms beside it")  # fmt: skip
 
 

@@ -42,13 +42,13 @@ def main(arguments: list[str]) -> None:
             print(f"{words(sentence):4}  {sentence}")
         return
     print(f"{'':34} {'sentences':>9} {'median':>6} {'p95':>4} {'over ' + str(LONG):>8}")
-    for name, lengths in table():
+    for name, lengths in table(ROOT):
         print(f"{name:34} {lengths.sentences:9} {lengths.median:6.0f} {lengths.p95:4.0f} {lengths.too_long:8.1%}")
 
 
-def table() -> Iterator[tuple[str, Lengths]]:
+def table(root: Path) -> Iterator[tuple[str, Lengths]]:
     """Every crate, package and page with the lengths of its sentences."""
-    for name, paths in units().items():
+    for name, paths in units(root).items():
         counted = [words(sentence) for path in paths for sentence in sentences(path)]
         if len(counted) > 1:
             p95 = quantiles(counted, n=20, method="inclusive")[-1]
@@ -56,23 +56,23 @@ def table() -> Iterator[tuple[str, Lengths]]:
             yield name, Lengths(len(counted), median(counted), p95, too_long)
 
 
-def units() -> dict[str, list[Path]]:
+def units(root: Path) -> dict[str, list[Path]]:
     """The files of each crate and Python package, and each page."""
     found: defaultdict[str, list[Path]] = defaultdict(list)
-    for path in sorted(ROOT.glob("crates/*/src/**/*.rs")):
-        found["/".join(path.relative_to(ROOT).parts[:2])].append(path)
-    for path in sorted((ROOT / "python/headgate").rglob("*.py")):
-        inside = path.relative_to(ROOT / "python").parts
+    for path in sorted(root.glob("crates/*/src/**/*.rs")):
+        found["/".join(path.relative_to(root).parts[:2])].append(path)
+    for path in sorted((root / "python/headgate").rglob("*.py")):
+        inside = path.relative_to(root / "python").parts
         found["python/" + "/".join(inside[: min(2, len(inside) - 1)])].append(path)
-    for path in [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]:
+    for path in [*sorted(root.glob("*.md")), *sorted((root / "docs").rglob("*.md"))]:
         if path.name not in _HISTORY:
-            found[str(path.relative_to(ROOT))].append(path)
+            found[str(path.relative_to(root))].append(path)
     return dict(found)
 
 
 def sentences(path: Path) -> list[str]:
     """The sentences of a page, of a Rust file's doc comments, or of a Python file's docstrings."""
-    text = path.read_text()
+    text = path.read_text("utf-8", errors="replace")
     blocks = {".rs": _doc_comments, ".py": _docstrings}.get(path.suffix, lambda text: [text])(text)
     return [sentence for block in blocks for paragraph in _paragraphs(block) for sentence in _split(paragraph)]
 
@@ -80,6 +80,14 @@ def sentences(path: Path) -> list[str]:
 def words(sentence: str) -> int:
     """The number of words of a sentence. A code span counts as one."""
     return sum(any(map(str.isalnum, word)) for word in sentence.split())
+
+
+def parsed(text: str) -> ast.Module:
+    """A Python file; empty if it is none, which the linter reports."""
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError):
+        return ast.Module([], [])
 
 
 def _doc_comments(text: str) -> Iterator[str]:
@@ -94,7 +102,7 @@ def _doc_comments(text: str) -> Iterator[str]:
 
 def _docstrings(text: str) -> Iterator[str]:
     kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(parsed(text)):
         if isinstance(node, kinds) and (found := ast.get_docstring(node)):
             yield found
 

@@ -1,7 +1,7 @@
 /** Sentences on what happens, in the terms of the field. */
 
 import type { Discipline, Flow, PacketEvent } from "./engine/types";
-import { ms, rate } from "./format";
+import { counted, ms, rate } from "./format";
 
 /** What happened to a packet, in a sentence. */
 export function explained(
@@ -44,7 +44,7 @@ export function described(
   const first = farthest
     ? ` Most above its fair share: ${farthest.name} with ${rate(farthest.goodput_bps)} of ${rate(farthest.fair_bps)}.`
     : "";
-  return `${title} at ${(t_ms / 1000).toFixed(1)} s: ${packets} packets queued${delay}.${first}`;
+  return `${title} at ${(t_ms / 1000).toFixed(1)} s: ${counted(packets, "packets")} queued${delay}.${first}`;
 }
 
 function ratio({ goodput_bps, fair_bps }: { goodput_bps: number; fair_bps: number }): number {

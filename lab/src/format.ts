@@ -21,6 +21,11 @@ export function ms(value: number): string {
   return value >= 1000 ? `${digits(value / 1000)} s` : `${digits(value)} ms`;
 }
 
+/** A number with its noun, of which `several` is the plural. */
+export function counted(count: number, several: string): string {
+  return `${count} ${count === 1 ? several.replace(/s$/, "") : several}`;
+}
+
 /** A gauge's value with its unit. */
 export function gauge(value: number | null, unit: string): string {
   if (value === null) return "–";
@@ -28,5 +33,5 @@ export function gauge(value: number | null, unit: string): string {
   if (unit === "ms") return ms(value);
   if (unit === "0 or 1") return value ? "yes" : "no";
   if (unit === "probability" || unit === "share") return `${digits(100 * value)} %`;
-  return `${Number.isInteger(value) ? value : digits(value)} ${unit}`;
+  return Number.isInteger(value) ? counted(value, unit) : `${digits(value)} ${unit}`;
 }

@@ -4,7 +4,7 @@ import { Charts, type Look, greatestGoodput } from "./charts";
 import { element, select } from "./dom";
 import type { Catalog, Discipline, PacketEvent } from "./engine/types";
 import { described, explained } from "./explain";
-import { gauge, megabits, ms } from "./format";
+import { counted, gauge, megabits, ms } from "./format";
 import { colorsOf, colorsOfGroups } from "./palette";
 import { type Side, disciplineOf } from "./side";
 import { type Drawn, draw } from "./stage/draw";
@@ -148,7 +148,7 @@ export class SideView {
     const delay = side.delay();
     const marks = counts.marked.size > 0 ? `; ${countOf(counts.marked, "marks")}` : "";
     this.numbers.textContent =
-      `${side.now.packets} packets queued` +
+      `${counted(side.now.packets, "packets")} queued` +
       (delay === null ? "" : `, queueing delay ${ms(delay)}`) +
       `; ${countOf(counts.dropped, "drops")}${marks}`;
     this.canvas.setAttribute("aria-label", `${this.describe()} The picture shows the packets of the queue, colored by flow.`);
@@ -240,7 +240,7 @@ export class SideView {
         "div",
         { class: "level-row" },
         ...level.map(([probability, packets]) => {
-          const cell = element("span", { class: "bin", title: `${gauge(probability, "probability")}, ${packets} packets` });
+          const cell = element("span", { class: "bin", title: `${gauge(probability, "probability")}, ${counted(packets, "packets")}` });
           cell.style.background = `color-mix(in srgb, var(--danger) ${Math.round(100 * probability)}%, var(--panel))`;
           return cell;
         }),
@@ -262,5 +262,5 @@ export class SideView {
 export function countOf(counts: ReadonlyMap<string, number>, what: string): string {
   const all = [...counts.values()].reduce((sum, count) => sum + count, 0);
   const groups = [...counts].sort((a, b) => b[1] - a[1]).map(([group, count]) => `${group} ${count}`);
-  return `${all} ${what}${groups.length > 0 ? ` (${groups.join(", ")})` : ""}`;
+  return `${counted(all, what)}${groups.length > 0 ? ` (${groups.join(", ")})` : ""}`;
 }

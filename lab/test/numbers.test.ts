@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { About, Discipline, Flow, Sample } from "../src/engine/types";
 import { described, explained } from "../src/explain";
-import { gauge, ms, rate } from "../src/format";
+import { counted, gauge, ms, rate } from "../src/format";
 import { colorsOf, colorsOfGroups } from "../src/palette";
 import { fullCommand, quoted } from "../src/panels/dialogs";
 import { newName, withFlow } from "../src/panels/knobs";
@@ -47,6 +47,12 @@ test.each([10, 100, 780, 5000])("a queue of %i packets fits its box", (capacity)
   }
 });
 
+test("a noun agrees with its number", () => {
+  expect([0, 1, 2].map((count) => counted(count, "packets"))).toEqual(["0 packets", "1 packet", "2 packets"]);
+  expect([gauge(1, "flows"), gauge(3, "flows"), gauge(1.5, "packets")]).toEqual(["1 flow", "3 flows", "1.50 packets"]);
+  expect(described("RED", 0, 1, null, [])).toBe("RED at 0.0 s: 1 packet queued.");
+});
+
 test("unresponsive flows have colors of their own", () => {
   const colors = colorsOf([flow(0, true), flow(1, true), flow(2, false, "cbr"), flow(3, false, "cbr")]);
   expect(new Set(colors.slice(0, 2)).size).toBe(2);
@@ -78,6 +84,7 @@ test("a flow is added under a new name", () => {
 
 test("drops are told by group, the most first", () => {
   expect(countOf(new Map([["tcp", 5], ["cbr", 12]]), "drops")).toBe("17 drops (cbr 12, tcp 5)");
+  expect(countOf(new Map([["tcp", 1]]), "drops")).toBe("1 drop (tcp 1)");
   expect(countOf(new Map(), "drops")).toBe("0 drops");
 });
 

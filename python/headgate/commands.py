@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from headgate.counting import counted
 from headgate.errors import UsageError
 from headgate.terminal.console import console, with_error_messages
 from headgate.terminal.options import (
@@ -332,5 +333,5 @@ def _show(result: Result) -> None:
         typer.echo(f"report  {result.path / store.REPORT}")
     for name in [*result.scenario.records, *([store.CAPTURES] if result.scenario.captures else [])]:
         files = sum(1 for file in (result.path / name).iterdir() if file.is_file())
-        typer.echo(f"{name:<7} {result.path / name} ({files} file{'' if files == 1 else 's'})")
+        typer.echo(f"{name:<7} {result.path / name} ({counted(files, 'file')})")
     typer.echo(f"folder  {result.path}")

@@ -44,7 +44,8 @@ class InterruptedRunError(HeadgateError):
         self.total = total
         self.folder = folder
         resume = "Nothing was written." if folder is None else f"Repeat the command to resume from {folder}."
-        super().__init__(f"stopped: {finished} of {total} runs are finished. {resume}")
+        kept = f"{finished} of {total} runs are finished" if total > 1 else "the run is not finished"
+        super().__init__(f"stopped: {kept}. {resume}")
 
 
 def require_linux() -> None:

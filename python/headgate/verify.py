@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from headgate.counting import counted
 from headgate.errors import ResultError
 from headgate.files import receipts, sealed, store, tables
 from headgate.files.damage import ADVICE
@@ -41,7 +42,7 @@ def verify(folder: Path) -> list[Verification]:
 def summary(found: list[Verification]) -> str:
     """The kinds in words: `2 results and 1 document`."""
     kinds = [each.kind for each in found]
-    counts = [f"{kinds.count(kind)} {kind}{'' if kinds.count(kind) == 1 else 's'}" for kind in dict.fromkeys(kinds)]
+    counts = [counted(kinds.count(kind), kind) for kind in dict.fromkeys(kinds)]
     return " and ".join(filter(None, [", ".join(counts[:-1]), counts[-1]]))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from headgate.counting import counted
 from headgate.experiment import readings
 from headgate.experiment.running import RunOptions
 from headgate.papers import catalogue
@@ -88,9 +89,8 @@ def test_papers_fills_the_marker_of_readings_alone_and_keeps_pages_without_them(
     papers["main"]()
     claims = len(catalogue.experiment("comparison/fig9").claims)
     text = (tmp_path / "comparison.md").read_text()
-    assert text.startswith(
-        f"before\n<!-- readings -->\nThe verdict changes under a reading for {claims} of {claims} claims"
-    )
+    sentence = f"The verdict changes under a reading for {claims} of {counted(claims, 'claim')} ("
+    assert text.startswith(f"before\n<!-- readings -->\n{sentence}")
     assert "comparison/fig4" in text.splitlines()[-2]
     assert "comparison/fig9" not in text.splitlines()[-2]
     assert (tmp_path / "faba.md").read_text() == f"before\n{OLD}"

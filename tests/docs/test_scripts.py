@@ -172,7 +172,7 @@ def test_the_cost_of_a_point_is_the_difference_of_two_sweeps(
     assert start.startswith("a bare Python start takes ")
     assert float(start.split()[5]) > 0
     assert measured == [
-        f"1 threads: a point takes 2.00 ms, {costs}",
+        f"1 thread: a point takes 2.00 ms, {costs}",
         f"2 threads: a point takes 1.00 ms, {costs}",
     ]
 
@@ -228,7 +228,7 @@ def test_papers_fills_the_page_of_a_paper_and_copies_its_figures(script: Any, tm
     papers["write"].__globals__["HERE"] = here
     papers["write"]("faba", [experiment("faba/fig4")], out)
     text = (here / "faba.md").read_text()
-    score = "1 claims; with a bound of ours: 1 hold, 0 differ, 0 inconclusive (100 % hold)."
+    score = "1 claim; with a bound of ours: 1 holds, 0 differ, 0 inconclusive (100 % hold)."
     assert f"<!-- score -->\n{score}\n<!-- /score -->" in text
     assert "| fig4 | The claim of faba/fig4 (section 2) | RED | ours | holds | 1 < 2 |" in text
     assert (here / "figures" / "faba-fig4.svg").read_text() == "<svg/>"

@@ -1,10 +1,11 @@
 """The site builds without a warning, fetches nothing from elsewhere, and every page of it has its place."""
 
+import json
 import os
 import re
 import sys
 from pathlib import Path
-from subprocess import run
+from subprocess import PIPE, STDOUT, CompletedProcess, run
 from urllib.parse import urlsplit
 
 import pytest
@@ -21,20 +22,62 @@ FETCHED = re.compile(
 )
 
 
+#: A site of its own pages with the settings of mkdocs.yml, but without what takes long and does not warn of links.
+SMALL = f"""
+INHERIT: {json.dumps(str(ROOT / "mkdocs.yml"))}
+nav: [{{ Start: index.md }}, {{ More: more.md }}]
+plugins: [search]
+hooks: []
+extra_css: []
+extra_javascript: []
+"""
+PAGES = {"index.md": "# Start\n\n[More](more.md#part)\n", "more.md": "# More\n\n## Part\n"}
+
+
+def build(folder: Path, site: Path) -> CompletedProcess[str]:
+    """Builds a site as `make site` does, without running notebooks. A warning ends it with an error."""
+    (recipe,) = re.findall(r"^site:.*\n\t(.*)", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    variable, program, *words = recipe.split()
+    assert program == "$(BIN)/mkdocs"
+    command = [sys.executable, "-m", "mkdocs", *words, "--site-dir", str(site)]
+    env = {**os.environ, **dict([variable.split("=")]), "NOTEBOOKS": "false"}
+    return run(command, cwd=folder, env=env, stdout=PIPE, stderr=STDOUT, text=True, check=False)
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", str(folder)]
-    # A warning ends it: a broken link, an anchor that is not there, a name that mkdocstrings does not find.
-    done = run(
-        command,
-        cwd=ROOT,
-        env={**os.environ, "NO_MKDOCS_2_WARNING": "1", "NOTEBOOKS": "false"},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
+    done = build(ROOT, folder)
+    assert done.returncode == 0, done.stdout
     return folder
+
+
+@pytest.mark.parametrize(
+    ("change", "warning"),
+    [
+        ({}, ""),
+        ({"forgotten.md": "# Not in nav\n"}, "forgotten.md"),
+        ({"more.md": None}, "reference to 'more.md' is included in the 'nav'"),
+        ({"index.md": "# Start\n\n[Gone](gone.md)\n"}, "link 'gone.md', but the target is not found"),
+        ({"index.md": "# Start\n\n[Gone](#gone)\n"}, "link '#gone', but there is no such anchor"),
+        ({"index.md": "# Start\n\n[Gone](more.md#gone)\n"}, "does not contain an anchor '#gone'"),
+        ({"index.md": "# Start\n\n[Gone](/gone.md)\n"}, "absolute link '/gone.md'"),
+        ({"index.md": "# Start\n\n[Gone](gone/)\n"}, "unrecognized relative link 'gone/'"),
+    ],
+    ids=["sound", "not-in-nav", "no-page", "no-target", "no-anchor", "no-anchor-there", "absolute", "unrecognized"],
+)
+def test_a_missing_page_a_dead_link_and_a_dead_anchor_fail_the_build(
+    change: dict[str, str | None], warning: str, tmp_path: Path
+):
+    (tmp_path / "mkdocs.yml").write_text(SMALL)
+    (tmp_path / "docs").mkdir()
+    for name, text in {**PAGES, **change}.items():
+        if text is not None:
+            (tmp_path / "docs" / name).write_text(text)
+    done = build(tmp_path, tmp_path / "site")
+    assert warning in done.stdout
+    assert done.returncode == (1 if warning else 0), done.stdout
+    assert ("Aborted with" in done.stdout) == bool(warning)
 
 
 def test_every_page_is_in_the_site(site: Path):

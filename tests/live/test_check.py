@@ -93,5 +93,5 @@ def test_a_frame_that_was_too_long_is_explained():
     )
     assert warnings == [
         f"forward: 3 frames were dropped: oversize{losses.TOO_LONG}",
-        "forward: 1 frames were dropped: bad_length",
+        "forward: 1 frame was dropped: bad_length",
     ]

@@ -24,7 +24,7 @@ def test_the_first_loss_is_reported_at_once_and_no_loss_never(reported: list[str
     watch(view(0.25, discarded=[("oversize", 3), ("bad_length", 1)]))
     assert reported == [
         f"warning: forward: 3 frames were dropped: oversize{TOO_LONG}",
-        "warning: forward: 1 frames were dropped: bad_length",
+        "warning: forward: 1 frame was dropped: bad_length",
     ]
 
 
@@ -43,5 +43,5 @@ def test_more_of_a_reason_is_reported_after_a_pause_and_another_reason_at_once(r
         "5 packets were refused by the receiving host",
         "2 packets were dropped",
         "4 packets were refused by the receiving host",
-        "1 packets were refused by the receiving host",
+        "1 packet was refused by the receiving host",
     ]

@@ -1,5 +1,7 @@
 """Conditions of claims: on one case, on each case that was run, and with bounds that depend on the case."""
 
+import math
+
 import pytest
 
 from headgate.analysis.judge import Quantity, Verdict
@@ -103,7 +105,13 @@ def test_curves_over_an_axis_and_along_terms(results: ExperimentResults):
 
 def test_the_numbers_of_a_finding_come_from_the_results(results: ExperimentResults):
     written = "RED loses {loss | RED | buffer=20 | 100} %, {loss | SFB | buffer=10}, and {loss | RED | buffer=40}."
-    assert findings.filled(written, results) == "RED loses 20.0 %, 0.100, and \N{EN DASH}."
+    assert findings.filled(written, results) == "RED loses 20.0 %, 0.100, and (case left out of the shortened run)."
+
+
+def test_a_finding_on_a_measure_without_a_value_says_so(results: ExperimentResults):
+    results.values["loss", "RED", 0] = Quantity((math.nan,))
+    written = "RED loses {loss | RED | buffer=10 | 100} %."
+    assert findings.filled(written, results) == "RED loses (no run has a value) %."
     assert Claim("a", below(m("loss", "RED"), 1)).finding == ""
 
 

@@ -6,6 +6,7 @@ from random import Random
 
 import pytest
 
+from headgate import style
 from headgate.analysis.judge import (
     Judgement,
     Quantity,
@@ -182,6 +183,42 @@ def test_numbers_say_claim_and_measurement_with_digits_that_tell_them_apart():
     assert close.numbers == "claimed below 1.2002 ± 0.0013, measured 1.2005 ± 0.0013"
     assert str(q(1.0, 1.0 + 1e-12)) == "1.00"
     assert below(q(4.0), q(1.0), times=3).numbers == "claimed below 3 times 1.00, measured 4.00"
+
+
+#: A quantity with values, and some without: in no seed, and in other seeds than the first.
+KNOWN, NEVER, OTHER_SEEDS = q(1.0, 2.0, math.nan), q(*[math.nan] * 3), q(math.nan, math.nan, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("judgement", "numbers"),
+    [
+        (below(NEVER, NEVER), "no run has a value to compare"),
+        (above(NEVER, KNOWN), "claimed above 1.50 ± 6.4, but no run has a value to compare with it"),
+        (below(NEVER, KNOWN, times=2), "claimed below 2 times 1.50 ± 6.4, but no run has a value to compare with it"),
+        (below(NEVER, 3.0), "claimed below 3.00, but no run has a value to compare with it"),
+        (below(KNOWN, NEVER), "measured 1.50 ± 6.4, but no run has a value to compare it with"),
+        (above(KNOWN, OTHER_SEEDS), "claimed above 3.00, measured 1.50 ± 6.4, but no run has both values"),
+        (at_most(NEVER, 0), "claimed at most 0, but no run has a value to compare with it"),
+        (between(NEVER, 1, 2), "claimed 1.00 to 2.00, but no run has a value to compare with it"),
+        (near(NEVER, 10, within=0.1), "claimed 9.00 to 11.0, but no run has a value to compare with it"),
+        (rises([NEVER, KNOWN, KNOWN]), "claimed to rise, but no run has a value of point 1 of 3"),
+        (falls([KNOWN, NEVER, NEVER, KNOWN]), "claimed to fall, but no run has a value of points 2 and 3 of 4"),
+        (rises([NEVER, NEVER]), "claimed to rise, but no run has a value of points 1 and 2 of 2"),
+        (every([below(NEVER, NEVER), below(q(1.0), 2.0)]), "no run has a value to compare"),
+        (some([below(NEVER, NEVER), below(q(3.0), 2.0)]), "no run has a value to compare"),
+    ],
+)
+def test_a_comparison_without_a_value_says_what_is_missing(judgement: Judgement, numbers: str):
+    assert judgement == Judgement(OPEN, numbers, judgement.p_holds, judgement.p_differs)
+    assert style.MISSING not in judgement.numbers
+
+
+def test_a_curve_with_a_gap_may_differ_but_never_holds():
+    low, high = q(1.0, 1.1, 0.9), q(2.0, 2.1, 1.9)
+    assert rises([low, high]).verdict is HOLDS
+    assert rises([low, NEVER, high]).verdict is OPEN
+    falling = rises([high, NEVER, low])
+    assert (falling.verdict, falling.numbers) == (DIFFERS, "claimed to rise, measured 2.00 ± 0.25 to 1.00 ± 0.25")
 
 
 def test_arithmetic_is_done_for_each_seed():

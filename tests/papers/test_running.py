@@ -15,7 +15,7 @@ import headgate
 from headgate.analysis.judge import Verdict
 from headgate.execution.runner import Watcher
 from headgate.experiment import record, show
-from headgate.experiment.declare import Experiment
+from headgate.experiment.declare import Basis, Experiment
 from headgate.experiment.results import NotRunError
 from headgate.experiment.running import RunOptions, run
 from headgate.files import sealed
@@ -139,13 +139,27 @@ def test_one_seed_decides_no_claim_unless_it_is_a_computation(tiny: Experiment, 
     assert {claim["verdict"] for claim in exact["claims"]} <= {"holds", "differs"}
 
 
+def score(*rows: tuple[str, str]) -> str:
+    return show.score([{"claims": [{"basis": basis, "verdict": verdict} for basis, verdict in rows]}]).plain
+
+
 def test_scores_of_the_papers_bounds_and_of_ours_are_apart_and_illustrations_have_none():
     rows = [("paper", "holds"), ("paper", "differs"), ("ours", "inconclusive"), ("illustration", "holds")]
-    claims = [{"basis": basis, "verdict": verdict} for basis, verdict in rows]
-    assert show.score([{"claims": claims}]).plain == (
-        "4 claims; with the paper's bound: 1 hold, 1 differ, 0 inconclusive (50 % hold); "
-        "with a bound of ours: 0 hold, 0 differ, 1 inconclusive (0 % hold); not scored: 1 illustrations"
+    assert score(*rows) == (
+        "4 claims; with the paper's bound: 1 holds, 1 differs, 0 inconclusive (50 % hold); "
+        "with a bound of ours: 0 hold, 0 differ, 1 inconclusive (0 % hold); not scored: 1 illustration"
     )
+
+
+@pytest.mark.parametrize("verdict", [each.value for each in Verdict])
+@pytest.mark.parametrize("basis", [each.value for each in Basis])
+def test_the_words_of_a_score_agree_with_their_numbers(basis: str, verdict: str):
+    one, two = score((basis, verdict)), score((basis, verdict), (basis, verdict))
+    several = r"claims|illustrations|hold|differ"
+    assert not re.search(rf"\b1 (?:{several})\b", one)
+    assert not re.search(r"\b[02-9] (?:claim|illustration|holds|differs)\b", two)
+    assert re.search(r"\b1 claim\b", one)
+    assert re.search(rf"\b2 (?:{several}|inconclusive)\b", two)
 
 
 def test_the_page_names_missing_experiments_and_escapes_text(tiny: Experiment, tmp_path: Path):

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from headgate.counting import counted
+
 RunAccuracy = Mapping[str, Any]
 
 #: Bounds on the lateness of packets in ms, median and 99th percentile. `headgate link --check` uses them too.
@@ -32,12 +34,13 @@ def _warnings(runs: Sequence[RunAccuracy]) -> Iterator[str]:
     if lost := some(lambda run: any(run["host_losses"].values())):
         counts_by_cause = {why: sum(run["host_losses"][name] for run in lost) for name, why in LOSS_CAUSES.items()}
         why = ", ".join(f"{count} because {why}" for why, count in counts_by_cause.items() if count)
-        yield f"{_affected(lost, runs)}: {sum(counts_by_cause.values())} packets were lost outside the link: {why}"
+        packets = counted(sum(counts_by_cause.values()), "packet was", "packets were")
+        yield f"{_affected(lost, runs)}: {packets} lost outside the link: {why}"
     if broken := some(lambda run: not run["conserves"]):
         yield f"{_affected(broken, runs)}: the packet counts of kernel and link differ"
     if long := some(lambda run: run["oversize"]):
         count = sum(run["oversize"] for run in long)
-        yield f"{_affected(long, runs)}: {count} packets exceeded the MTU: an offload merged them"
+        yield f"{_affected(long, runs)}: {counted(count, 'packet')} exceeded the MTU: an offload merged them"
     if stalled := some(lambda run: run["stalls"]):
         times, lasted = sum(run["stalls"] for run in stalled), sum(run["stalled_ms"] for run in stalled)
         often = "once" if times == 1 else f"{times} times"

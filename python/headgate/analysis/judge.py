@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from headgate import style
 from headgate.analysis import significance
 from headgate.analysis.spread import estimate, half_interval
+from headgate.counting import agreeing
 
 #: The error probability of each one-sided test. A 95 % interval leaves as much on either side.
 ALPHA = significance.ALPHA / 2
@@ -183,14 +184,31 @@ def _compared(a: Quantity, word: str, b: Quantity | float, times: float, sign: f
     factor = "" if times == 1.0 else f"{style.plain(times)} times "
     digits = _digits(a.mean, bound.mean)
     shown = b.shown(digits) if isinstance(b, Quantity) else style.number(b)
-    numbers = f"claimed {word} {factor}{shown}, measured {a.shown(digits)}"
+    claimed, measured = f"claimed {word} {factor}{shown}", f"measured {a.shown(digits)}"
+    difference = a - bound
+    if not difference.measured:
+        return Judgement(Verdict.INCONCLUSIVE, _without_value(a, bound, claimed, measured))
+    numbers = f"{claimed}, {measured}"
     # Equal up to rounding in the last digits of a float.
     if math.isclose(a.mean, bound.mean, rel_tol=1e-12):
         return Judgement(Verdict.INCONCLUSIVE, f"{numbers}: equal")
-    return _judgement(numbers, *_p_values((a - bound) * sign))
+    return _judgement(numbers, *_p_values(difference * sign))
+
+
+def _without_value(a: Quantity, bound: Quantity, claimed: str, measured: str) -> str:
+    """The sentence on a comparison of which no seed has both sides."""
+    if a.measured and bound.measured:
+        return f"{claimed}, {measured}, but no run has both values"
+    if a.measured:
+        return f"{measured}, but no run has a value to compare it with"
+    if bound.measured:
+        return f"{claimed}, but no run has a value to compare with it"
+    return "no run has a value to compare"
 
 
 def _within(a: Quantity, low: float, high: float, claimed: str, ends: Sequence[float]) -> Judgement:
+    if not a.measured:
+        return Judgement(Verdict.INCONCLUSIVE, f"claimed {claimed}, but no run has a value to compare with it")
     numbers = f"claimed {claimed}, measured {a.shown(max(_digits(a.mean, end) for end in ends))}"
     least, most = a.mean - a.half, a.mean + a.half
     # A value exactly on an end, in every seed, is inside: no t test says so.
@@ -224,6 +242,9 @@ def _p_values(difference: Quantity) -> tuple[float, float]:
 def _trend(curve: Sequence[Quantity], word: str, sign: float) -> Judgement:
     if len(curve) < 2:
         return Judgement(Verdict.INCONCLUSIVE, "too few cases were run")
+    missing = [number for number, point in enumerate(curve, 1) if not point.measured]
+    if missing:
+        return _trend_with_gaps(curve, missing, word, sign)
     numbers = f"claimed {word}, measured {curve[0]} to {curve[-1]}"
     checks = [_judgement(numbers, *_p_values((curve[0] - curve[-1]) * sign))]
     slack = STEP_BACK * abs(curve[-1].mean - curve[0].mean)
@@ -233,6 +254,16 @@ def _trend(curve: Sequence[Quantity], word: str, sign: float) -> Judgement:
         checks.append(_judgement(f"{numbers}, but {farthest} is followed by {point}", *_p_values(back)))
     _, decisive = _decided(checks)
     return every(checks)._replace(numbers=decisive[0].numbers)
+
+
+def _trend_with_gaps(curve: Sequence[Quantity], missing: Sequence[int], word: str, sign: float) -> Judgement:
+    """The judgement on a curve of which no run has some points (their numbers from 1). Such a curve never holds."""
+    if curve[0].measured and curve[-1].measured:
+        judgement = _trend([point for point in curve if point.measured], word, sign)
+        if judgement.verdict is Verdict.DIFFERS:
+            return judgement
+    points = f"{agreeing(len(missing), 'point')} {style.listed([str(number) for number in missing])}"
+    return Judgement(Verdict.INCONCLUSIVE, f"claimed {word}, but no run has a value of {points} of {len(curve)}")
 
 
 def _digits(a: float, b: float) -> int:

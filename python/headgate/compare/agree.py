@@ -4,6 +4,7 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from headgate.counting import counted
 from headgate.errors import UsageError
 from headgate.results import Result
 from headgate.scenario import Scenario
@@ -85,7 +86,7 @@ def _tables(value: Any) -> bool:
 
 def _shown(value: Any) -> str:
     if _tables(value):
-        return f"{len(value)} tables"
+        return counted(len(value), "table")
     return MISSING if value == MISSING else repr(value)
 
 

@@ -11,6 +11,7 @@ from headgate import style
 from headgate.analysis.links import compared
 from headgate.compare import words
 from headgate.compare.gaps import LINK, Comparison
+from headgate.counting import counted
 from headgate.terminal import layout
 
 #: A discipline's label, the name of the result, and the numbers as text.
@@ -51,4 +52,4 @@ def title(comparison: Comparison, of: str) -> str:
         name = f"the link {direction.label}" if len(comparison.links) > 1 else "the link"
         return f"{name}, {style.rate(comparison.results[0].scenario.rate_bps)}" if of == LINK else name
     group = next(group for group in comparison.results[0].scenario.groups if group.name == of)
-    return f"{of}: {group.flows} {group.kind.upper()} flow{'' if group.flows == 1 else 's'}"
+    return f"{of}: {counted(group.flows, f'{group.kind.upper()} flow')}"

@@ -8,6 +8,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from headgate import style
+from headgate.counting import counted
 from headgate.evaluate import words
 from headgate.evaluate.grade import Grade
 from headgate.evaluate.section import RfcSection
@@ -78,14 +79,15 @@ def _table(document: Mapping[str, Any]) -> Table:
 
 
 def _verdict(count: words.GradeCounts) -> Text:
-    counted = f"\n{count.strengths}+ {count.failures}- {count.unclear}?"
-    return Text(count.verdict, style=STYLES[count.verdict]).append(counted, style="default")
+    counts = f"\n{count.strengths}+ {count.failures}- {count.unclear}?"
+    return Text(count.verdict, style=STYLES[count.verdict]).append(counts, style="default")
 
 
 def _failures(document: Mapping[str, Any], qdisc: str) -> Iterator[str]:
     """The count of a discipline's strengths and failures, then each failure in a sentence."""
     count = words.total(document, qdisc)
-    yield f"{count.strengths} strengths, {count.failures} failures in {count.whole} gradings"
+    grades = f"{counted(count.strengths, 'strength')}, {counted(count.failures, 'failure')}"
+    yield f"{grades} in {counted(count.whole, 'grading')}"
     # A terminal would break lines at the narrow space within numbers.
     for line in words.all_sentences(document, qdisc, Grade.FAILURE):
         yield line.replace("\N{NARROW NO-BREAK SPACE}", "")

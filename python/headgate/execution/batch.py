@@ -81,7 +81,8 @@ def supervised(finished: Callable[[], int], total: int, destination: Path | str 
         raise InterruptedRunError(finished(), total, destination) from None
     except Failures as failures:
         kept_where = "" if destination is None else f"; finished runs are kept in {destination}"
-        raise RunFailedError(f"{len(failures.errors)} of {total} runs failed{kept_where}\n{failures}") from failures
+        failed = f"{len(failures.errors)} of {total} runs" if total > 1 else "the run"
+        raise RunFailedError(f"{failed} failed{kept_where}\n{failures}") from failures
 
 
 class InMemory:

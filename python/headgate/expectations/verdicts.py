@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from xml.etree import ElementTree as Xml
 
 from headgate.analysis.judge import Quantity, Verdict
+from headgate.counting import counted
 from headgate.expectations.lines import Expectation
 from headgate.results import Result
 
@@ -29,8 +30,7 @@ class CheckedExpectation(NamedTuple):
         return self.verdict is Verdict.HOLDS
 
     def __str__(self) -> str:
-        count = len(self.measured.per_seed)
-        seeds = f"{count} seeds" if count > 1 else "1 seed"
+        seeds = counted(len(self.measured.per_seed), "seed")
         bound = self.expected.bound
         sentence = f"{WORDS[self.verdict]}: {bound} under {self.qdisc}: {bound.metric.show(self.measured)} ({seeds})"
         if self.verdict is not Verdict.INCONCLUSIVE:
@@ -76,7 +76,7 @@ def document(results: Sequence[CheckedExpectation], result: Result) -> dict[str,
 def sentence(results: Sequence[CheckedExpectation]) -> str:
     """How many expectations hold."""
     count, holding = len(results), sum(each.holds for each in results)
-    return f"{holding} of {count} {'expectation holds' if count == 1 else 'expectations hold'}"
+    return f"{holding} of {counted(count, 'expectation holds', 'expectations hold')}"
 
 
 def junit_xml(results: Sequence[CheckedExpectation], name: str) -> bytes:

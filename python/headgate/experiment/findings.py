@@ -20,7 +20,7 @@ def read(package: str) -> Mapping[str, str]:
 
 
 def filled(finding: str, results: ExperimentResults) -> str:
-    """The finding with its numbers. A number is missing if a shortened run left out its case."""
+    """The finding with its numbers, or with the reason in brackets why there is none."""
     return re.sub(r"\{(.+?)\}", lambda place: _number(place[1], results), finding)
 
 
@@ -29,4 +29,7 @@ def _number(written: str, results: ExperimentResults) -> str:
     words = dict(word.split("=") for word in " ".join(more).split() if "=" in word)
     factor = next((float(word) for word in " ".join(more).split() if "=" not in word), 1.0)
     cases = [case for case in results.cases if all(str(case[name]) == value for name, value in words.items())]
-    return style.number((results(measure, label, **cases[0]) * factor).mean) if cases else style.MISSING
+    if not cases:
+        return "(case left out of the shortened run)"
+    quantity = results(measure, label, **cases[0]) * factor
+    return style.number(quantity.mean) if quantity.measured else "(no run has a value)"

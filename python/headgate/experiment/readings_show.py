@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from headgate.analysis.judge import Verdict
+from headgate.counting import counted
 from headgate.experiment import show
 from headgate.experiment.readings import Reading, named
 from headgate.terminal import layout
@@ -99,7 +100,7 @@ def _changing(verdicts: Sequence[dict[str, Any]], ours: Sequence[dict[str, Any]]
 
 def form(document: dict[str, Any]) -> str:
     """The form of the runs: `shortened runs, 5 seeds`."""
-    seeds = "1 seed" if document["seeds"] == 1 else f"{document['seeds']} seeds"
+    seeds = counted(document["seeds"], "seed")
     return f"{'shortened' if document['quick'] else 'whole'} runs, {seeds}"
 
 
@@ -115,10 +116,10 @@ def sentence(documents: Sequence[dict[str, Any]]) -> str:
     """The number of claims whose verdict depends on a reading."""
     claims = sum(len(document["claims"]) for document in documents)
     tried = sum(len(named(document)) - 1 for document in documents)
-    readings = f"{tried} {'reading' if tried == 1 else 'readings'}"
+    readings = counted(tried, "reading")
     experiments = f" of {len(documents)} experiments" if len(documents) > 1 else ""
     return (
-        f"The verdict changes under a reading for {len(changed_claims(documents))} of {claims} claims "
+        f"The verdict changes under a reading for {len(changed_claims(documents))} of {counted(claims, 'claim')} "
         f"({readings}{experiments})."
     )
 

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from headgate import style
 from headgate.analysis.judge import Verdict
+from headgate.counting import counted
 from headgate.execution.runner import processors
 from headgate.experiment.declare import Basis, Experiment, toml_text
 from headgate.terminal import layout
@@ -79,6 +80,13 @@ def result_tables(document: dict[str, Any]) -> Group:
 #: The words for the basis of one claim.
 BOUNDS = {"paper": "the paper's bound", "ours": "our bound", "illustration": "an illustration"}
 
+#: The words of a score for one claim and for several.
+VERDICTS = {
+    Verdict.HOLDS: ("holds", "hold"),
+    Verdict.DIFFERS: ("differs", "differ"),
+    Verdict.INCONCLUSIVE: ("inconclusive", "inconclusive"),
+}
+
 #: The words of a score for the basis of claims.
 SCORED = {Basis.PAPER: "with the paper's bound", Basis.OURS: "with a bound of ours"}
 
@@ -87,15 +95,14 @@ def score(documents: Iterable[dict[str, Any]]) -> Text:
     """The number of claims by verdict, for the paper's bounds and for ours. Illustrations are counted apart."""
     claims = [claim for document in documents for claim in document["claims"]]
     verdicts = {basis: [claim["verdict"] for claim in claims if claim["basis"] == basis.value] for basis in Basis}
-    scores = [f"{words}: {_counted(verdicts[basis])}" for basis, words in SCORED.items() if verdicts[basis]]
+    scores = [f"{words}: {_scores(verdicts[basis])}" for basis, words in SCORED.items() if verdicts[basis]]
     illustrations = len(verdicts[Basis.ILLUSTRATION])
-    scores += [f"not scored: {illustrations} illustrations"] if illustrations else []
-    return Text(f"{len(claims)} claims; {'; '.join(scores)}", style="bold")
+    scores += [f"not scored: {counted(illustrations, 'illustration')}"] if illustrations else []
+    return Text("; ".join([counted(len(claims), "claim"), *scores]), style="bold")
 
 
-def _counted(verdicts: Sequence[str]) -> str:
-    words = {Verdict.HOLDS: "hold", Verdict.DIFFERS: "differ", Verdict.INCONCLUSIVE: "inconclusive"}
-    counts = ", ".join(f"{verdicts.count(each.value)} {word}" for each, word in words.items())
+def _scores(verdicts: Sequence[str]) -> str:
+    counts = ", ".join(counted(verdicts.count(each.value), *words) for each, words in VERDICTS.items())
     return f"{counts} ({100 * verdicts.count(Verdict.HOLDS.value) / len(verdicts):.0f} % hold)"
 
 

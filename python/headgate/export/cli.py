@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from headgate.counting import counted
 from headgate.terminal.console import with_error_messages
 
 
@@ -45,4 +46,4 @@ def export(
     folder = out or Path("exported") / f"{result.resolve().name}-{format}"
     makers = {Format.CSV: csv.files, Format.FLENT: flent.files, Format.LATEX: summary.files}
     count = write_files(folder, makers[format](result), force=force)
-    typer.echo(f"{count} files in {folder}")
+    typer.echo(f"{counted(count, 'file')} in {folder}")

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import pyarrow as pa
 
+from headgate.counting import counted
 from headgate.errors import ResultError
 from headgate.files import renamed, store, tables, words
 from headgate.scenario import RunKey, RunWorld, Scenario
@@ -119,4 +120,4 @@ class ResultTables:
 
     def __repr__(self) -> str:
         where = "in memory" if self.path is None else str(self.path)
-        return f"{type(self).__name__}({self.scenario.name!r}, {len(self.scenario.runs)} runs, {where})"
+        return f"{type(self).__name__}({self.scenario.name!r}, {counted(len(self.scenario.runs), 'run')}, {where})"

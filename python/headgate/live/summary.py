@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from headgate.live.directions import DIRECTIONS
-from headgate.live.losses import losses
+from headgate.live.losses import losses, sentence
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -75,8 +75,8 @@ def _ms(value: float | None) -> str:
 
 #: Packets changed outside the link, by the counters of a direction.
 NOTES = {
-    "super_packets": "{} super-packets were segmented: a sender or an interface left it to a card",
-    "no_checksum": "{} packets arrived without a checksum; it was filled in",
+    "super_packets": "{super_packets} {were} segmented: a sender or an interface left it to a card",
+    "no_checksum": "{packets} arrived without a checksum; it was filled in",
 }
 
 
@@ -90,5 +90,5 @@ def _warnings(direction_view: Mapping[str, Any]) -> Iterator[str]:
         often = "once" if direction_view["stalls"] == 1 else f"{direction_view['stalls']} times"
         lasted = f"{direction_view['stalled_ms']:.0f} ms in total"
         yield f"the forwarding thread was late {often} ({lasted}): the CPU was busy"
-    yield from (what.format(direction_view[name]) for name, what in NOTES.items() if direction_view[name])
-    yield from (loss.sentence.format(loss.packets) for loss in losses(direction_view))
+    yield from (sentence(what, direction_view[name]) for name, what in NOTES.items() if direction_view[name])
+    yield from (loss.in_words() for loss in losses(direction_view))

@@ -8,6 +8,7 @@ from functools import cache
 from importlib import import_module, resources
 
 from headgate import _core, style
+from headgate.counting import counted
 from headgate.errors import UsageError, did_you_mean
 from headgate.execution.runner import processors
 from headgate.experiment import readings
@@ -92,10 +93,10 @@ def readings_estimate(names: Sequence[str], options: RunOptions) -> str:
     tried = {name: len(readings.readings_of(experiment(name))) for name in names}
     costs = [tried[name] * cost for name in names if (cost := _cost(name, options)) is not None]
     experiments = names[0] if len(names) == 1 else f"{len(names)} experiments"
-    counted = f"{sum(tried.values())} readings of {experiments}, our values included"
+    tries = f"{counted(sum(tried.values()), 'reading')} of {experiments}, our values included"
     if len(costs) < len(names):
-        return f"{counted}; the time is not known"
-    return f"{counted}: {style.duration(sum(costs) / processors())} at most on {processors()} processors"
+        return f"{tries}; the time is not known"
+    return f"{tries}: {style.duration(sum(costs) / processors())} at most on {processors()} processors"
 
 
 def _cost(name: str, options: RunOptions) -> float | None:

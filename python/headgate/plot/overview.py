@@ -12,6 +12,7 @@ from headgate.analysis import data
 from headgate.analysis.division import Division, LinkShare, divisions
 from headgate.analysis.links import first
 from headgate.analysis.verdict import sentence
+from headgate.counting import counted
 from headgate.plot import figure_style
 from headgate.plot.panels import heading, looks_of, new_figure
 from headgate.results import Result
@@ -142,7 +143,7 @@ def _legend(figure: Figure, division: Division, classes: bool) -> None:
 def _part_name(part: LinkShare, classes: bool) -> str:
     """The name of a part in the legend; `classes` if the parts are responsive and unresponsive flows."""
     if not classes:
-        return f"{part.name} ({part.flows} {'flow' if part.flows == 1 else 'flows'})"
+        return f"{part.name} ({counted(part.flows, 'flow')})"
     if part.role == Role.UNRESPONSIVE:
         return "the unresponsive flow" if part.flows == 1 else f"{part.flows} unresponsive flows"
     name = f"1 {part.name} flow" if part.flows == 1 else f"{part.flows} {part.name} flows together"
@@ -153,9 +154,9 @@ def _note(result: Result) -> str:
     scenario = result.scenario
     seeds = "1 seed" if len(scenario.seeds) == 1 else f"mean of {len(scenario.seeds)} seeds"
     after = f" after a warm-up of {style.plain(scenario.warmup_s)} s" if scenario.warmup_s > 0 else ""
-    counted = style.plain(scenario.duration_s - scenario.warmup_s)
+    measured = style.plain(scenario.duration_s - scenario.warmup_s)
     order = "Fairest discipline first. " if len(data.qdiscs(result)) > 1 else ""
-    run = f"{counted} s{after}, {seeds}. {order}"
+    run = f"{measured} s{after}, {seeds}. {order}"
     link = first(result)
     if link:
         return f"Link {link} has {style.rate(scenario.rate_bps)}; the flows of all links, {run}"

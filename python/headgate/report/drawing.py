@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from headgate import _core, style
 from headgate.analysis.data import qdiscs
+from headgate.counting import counted
 from headgate.report import colors
 from headgate.results import Result
 from headgate.scenario import Group, Role
@@ -110,7 +111,7 @@ def _source(document: Mapping[str, Any], group: Group) -> str:
 def _group(y: int, group: Group, color: str, source: str) -> DrawnGroup:
     protocol = "TFRC" if group.kind == "udp" and group.responsive else group.kind.upper()
     each = f" of {style.rate(group.rate_bps)}" if group.rate_bps else ""
-    count = f"{group.flows} {protocol} flow{'' if group.flows == 1 else 's'}{each}"
+    count = counted(group.flows, f"{protocol} flow") + each
     name = "" if group.name.lower() == protocol.lower() else f" “{group.name}”"
     lines = [DrawnLine(y + 12, style.fold(f"{count}{name}", _BESIDE, 1), "strong")]
     about = f"{source} {'It' if group.flows == 1 else 'Each'} {_ROLES[group.role]}".strip()

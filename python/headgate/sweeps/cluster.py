@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headgate import _core
+from headgate.counting import counted
 from headgate.errors import ClusterError, UsageError
 from headgate.execution.runner import Watcher
 from headgate.sweeps import work
@@ -67,7 +68,7 @@ class Cluster:
         if not self.count:
             return f"on {self._address}, which has no workers yet"
         workers = len(self._client.nthreads())
-        return f"on {workers} worker{'' if workers == 1 else 's'} of {self._address}, {self.count} threads"
+        return f"on {counted(workers, 'worker')} of {self._address}, {counted(self.count, 'thread')}"
 
     def run(self, bundles: Sequence[Bundle], dataset: Dataset, watcher: Watcher) -> float:
         """See `ThreadExecutor`; `ClusterError` if the cluster is lost, or a worker has another build."""

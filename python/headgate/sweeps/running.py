@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from headgate import _core
+from headgate.counting import counted
 from headgate.execution.batch import supervised
 from headgate.execution.runner import Failures, Watcher, execute_runs, processors
 from headgate.sweeps import work
@@ -28,7 +29,7 @@ class ThreadExecutor:
 
     def __init__(self, threads: int | None = None) -> None:
         self.count = threads or processors()
-        self.where = f"on {self.count} thread{'' if self.count == 1 else 's'}"
+        self.where = f"on {counted(self.count, 'thread')}"
 
     def run(self, bundles: Sequence[Bundle], dataset: Dataset, watcher: Watcher) -> float:
         """Executes runs, and writes each bundle to the dataset when it is finished. Returns their processor seconds.

@@ -11,6 +11,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from headgate import style
+from headgate.counting import agreeing, counted
 from headgate.errors import UsageError
 from headgate.files import store, tables
 from headgate.sweeps.dataset import Dataset
@@ -27,7 +28,7 @@ def plan(dataset: Dataset, left: int, seconds: float | None, where: str) -> str:
     """The swept values, the number of runs left, and the estimated time."""
     planned = dataset.plan
     total = len(planned.runs)
-    lines = [f"{planned.base.name}: {_runs(total)}"]
+    lines = [f"{planned.base.name}: {counted(total, 'run')}"]
     for key in planned.spec.keys:
         given = (value for run in planned.runs for name, value in run.settings if name == key)
         values = list(dict.fromkeys(toml(value) for value in given))
@@ -36,18 +37,14 @@ def plan(dataset: Dataset, left: int, seconds: float | None, where: str) -> str:
     lines.append(f"  seeds: {_some(planned.base.seeds)}")
     if dataset.damaged:
         number = len(dataset.damaged)
-        are = "finished run is damaged and is" if number == 1 else "finished runs are damaged and are"
-        lines.append(f"  {number} {are} run again: {dataset.damaged[0]}{'' if number == 1 else ' ..'}")
+        damaged = counted(number, "finished run is damaged and is", "finished runs are damaged and are")
+        lines.append(f"  {damaged} run again: {dataset.damaged[0]}{'' if number == 1 else ' ..'}")
     if left < total:
-        lines.append(f"  {_runs(total - left)} {'is' if total - left == 1 else 'are'} finished and reused")
+        lines.append(f"  {counted(total - left, 'run')} {agreeing(total - left, 'is', 'are')} finished and reused")
     if left:
         about = "" if seconds is None else f": about {style.duration(seconds)}"
-        lines.append(f"{_runs(left)} left, {where}{about}")
+        lines.append(f"{counted(left, 'run')} left, {where}{about}")
     return "\n".join(lines)
-
-
-def _runs(number: int) -> str:
-    return "1 run" if number == 1 else f"{number} runs"
 
 
 def done(swept: Sweep, count: int) -> str:
@@ -55,8 +52,10 @@ def done(swept: Sweep, count: int) -> str:
     lines = []
     if swept.cost is not None and swept.cost.runs:
         runs, cpu_s, wall_s = swept.cost
-        busy = f"; {count} threads, {cpu_s / (wall_s * count):.0%} of their time spent simulating" if count else ""
-        lines.append(f"{_runs(runs)} in {style.duration(wall_s)}{busy}")
+        line = f"{counted(runs, 'run')} in {style.duration(wall_s)}"
+        if count:
+            line += f"; {counted(count, 'thread')}, {cpu_s / (wall_s * count):.0%} of their time spent simulating"
+        lines.append(line)
     keys = "".join(f'"{key}", ' for key in swept.keys)
     figures = "avg(utilization), avg(queue_delay_ms_p95)"
     sql = f"select {keys}discipline, {figures} from points group by all order by all"  # noqa: S608 - it is shown

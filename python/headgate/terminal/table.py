@@ -12,6 +12,7 @@ from rich.text import Text
 from headgate import scenario as scenarios
 from headgate import style
 from headgate.analysis.links import first
+from headgate.counting import counted
 from headgate.results import Result
 from headgate.scenario import RunWorld, Scenario
 from headgate.terminal import layout
@@ -131,7 +132,7 @@ def _flows(kind: str, groups: list[scenarios.Group]) -> str:
     mine = [group for group in groups if group.kind == kind]
     count = sum(group.flows for group in mine)
     rates = [f"{group.flows} of {style.rate(group.rate_bps)}" for group in mine if group.rate_bps is not None]
-    flows = f"{count} {KINDS[kind]} flow{'' if count == 1 else 's'}" if count else ""
+    flows = f"{counted(count, f'{KINDS[kind]} flow')}" if count else ""
     return f"{flows} ({', '.join(rates)})" if rates else flows
 
 

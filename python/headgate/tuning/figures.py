@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from headgate import style
+from headgate.counting import counted
 from headgate.plot import figure_style
 from headgate.plot.panels import heading, new_figure
 from headgate.tuning.goals import Goal
@@ -86,7 +87,7 @@ def front(outcome: SearchOutcome) -> Figure:
         panel.set_ylabel(_label(goal))
     figure.legend(*_handles(outcome), loc="outside right upper")
     name = outcome.plan.base.discipline.name
-    count = f"{len(outcome.best)} setting{'' if len(outcome.best) == 1 else 's'}"
+    count = counted(len(outcome.best), "setting")
     title = f"{outcome.plan.scenario.name}: objectives of {name}, {count} on the Pareto front"
     heading(figure, title, _note(outcome))
     return figure

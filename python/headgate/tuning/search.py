@@ -13,6 +13,7 @@ import optuna
 from optuna.trial import TrialState
 
 from headgate._core import ScenarioError
+from headgate.counting import counted
 from headgate.errors import UsageError
 from headgate.execution import batch
 from headgate.execution.runner import Watcher
@@ -118,7 +119,8 @@ class Search:
             return
         measured = [trial.measured for trial in trials if trial.measured]
         if not measured:
-            raise UsageError(f"none of {len(trials)} settings can be used: {trials[0].qdisc}: {trials[0].refused}")
+            settings = counted(len(trials), "setting")
+            raise UsageError(f"none of {settings} can be used: {trials[0].qdisc}: {trials[0].refused}")
         empty = [name for name in measured[0] if all(math.isnan(each[name].mean) for each in measured)]
         raise UsageError(f"this scenario gives no value of {' and '.join(empty) or 'all metrics together'}")
 

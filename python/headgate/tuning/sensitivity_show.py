@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from headgate import style
+from headgate.counting import counted
 from headgate.experiment.show import STYLES
 from headgate.plot import figure_style
 from headgate.plot.panels import heading, new_figure
@@ -30,7 +31,7 @@ def table(result: Sensitivity) -> Table:
     ]
     title = f"{result.scenario.name}: parameters of {result.base}, varied one at a time"
     count = len(result.scenario.seeds)
-    tests = f"changes that {count} seeds show (paired t, Holm over {len(shown)} changes)"
+    tests = f"changes that {count} seeds show (paired t, Holm over {counted(len(shown), 'change')})"
     caption = f"{seeds(result.scenario.seeds)}; {tests if count > 1 else 'one seed shows no change'}"
     return layout.variations(title, [str(goal.metric) for goal in goals], rows, chosen="was", caption=caption)
 

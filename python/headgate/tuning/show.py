@@ -10,6 +10,7 @@ from rich.text import Text
 from headgate import style
 from headgate.analysis.judge import Quantity, Verdict
 from headgate.analysis.metrics import Bound, Metric
+from headgate.counting import agreeing, counted
 from headgate.experiment.show import STYLES
 from headgate.qdiscs import tc
 from headgate.qdiscs.spec import QdiscSpec
@@ -45,8 +46,9 @@ def heading(outcome: SearchOutcome) -> str:
     plan, trials = outcome.plan, outcome.trials
     goals = plan.goals
     unmeasured = sum(trial.values(goals) is None for trial in trials) - outcome.refused
-    counts = [f"{len(trials)} settings of {plan.base} tried with {seeds(plan.scenario.seeds)}"]
-    counts += [f"{outcome.kept} keep {'the bound' if len(goals.bounds) == 1 else 'the bounds'}"] if goals.bounds else []
+    counts = [f"{counted(len(trials), 'setting')} of {plan.base} tried with {seeds(plan.scenario.seeds)}"]
+    bounds = agreeing(len(goals.bounds), "the bound")
+    counts += [f"{counted(outcome.kept, 'keeps', 'keep')} {bounds}"] if goals.bounds else []
     counts += [f"{outcome.refused} invalid"] if outcome.refused else []
     counts += [f"{unmeasured} without a value"] if unmeasured else []
     return f"{plan.scenario.name}: {goals}\n{', '.join(counts)}"
@@ -154,10 +156,10 @@ def none_kept(outcome: SearchOutcome) -> str:
     asked = " and ".join(map(str, goals.bounds))
     closest = nearest(outcome.trials, goals)
     if closest is None:
-        return f"None of {len(outcome.trials)} settings was measured."
+        return f"None of {counted(len(outcome.trials), 'setting')} was measured."
     metrics = dict.fromkeys(bound.metric for bound in goals.bounds)
     values = "; ".join(f"{metric} {metric.show(closest.measured[str(metric)])}" for metric in metrics)
-    return f"None of {len(outcome.trials)} settings keeps {asked}. The closest: {closest.qdisc} ({values})."
+    return f"None of {counted(len(outcome.trials), 'setting')} keeps {asked}. The closest: {closest.qdisc} ({values})."
 
 
 def seeds(numbers: Sequence[int]) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from headgate import _core, style
+from headgate.counting import agreeing
 from headgate.results import Result
 from headgate.scenario import RunKey
 from headgate.why.facts import FlowFacts, GaugeMeans, PacketCounts
@@ -193,7 +194,7 @@ def _losses(facts: FlowFacts) -> Iterator[str]:
 def _part(share: PacketCounts, count: int) -> str:
     if not count:
         return "none was"
-    return f"{_number(count)} ({_percent(share.over_arrived(count))}) {'was' if count == 1 else 'were'}"
+    return f"{_number(count)} ({_percent(share.over_arrived(count))}) {agreeing(count, 'was', 'were')}"
 
 
 def _rates(share: PacketCounts) -> str:
@@ -317,7 +318,7 @@ def _number(count: int) -> str:
 
 
 def _count(count: int, what: str) -> str:
-    return f"{_number(count) if count else 'no'} {what}{'' if count == 1 else 's'}"
+    return f"{_number(count) if count else 'no'} {agreeing(count, what)}"
 
 
 def _percent(share: float) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from headgate.counting import counted
 from headgate.experiment.claims import at_most, below, every, in_each_case, m
 from headgate.experiment.declare import Basis, Claim, ComputedRun, Experiment, OpenParameter, grid
 from headgate.experiment.layers import Lines
@@ -10,7 +11,7 @@ from headgate.experiment.plots import AxisScale, one_panel
 #: Number of bins in all levels together.
 BINS = 900
 #: Number of levels by the label of their curve. No discipline runs here: `qdiscs` only colors the curves.
-LEVELS = {f"{levels} level{'s' if levels > 1 else ''}": levels for levels in (1, 2, 3, 5, 10)}
+LEVELS = {counted(levels, "level"): levels for levels in (1, 2, 3, 5, 10)}
 ONE, *SEVERAL = LEVELS
 FLOWS = (1, 2, 5, 10, 20, 50, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000)
 
