@@ -59,7 +59,7 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # A development environment has everything that the demo needs.
-demo: $(if $(wildcard $(VENV)/.extension),$(VENV)/.extension,$(VENV)/.demo) ## set up the program, then compare seven disciplines beside an unresponsive flow
+demo: $(firstword $(wildcard $(VENV)/.extension $(VENV)/.checked) $(VENV)/.demo) ## set up the program, then compare seven disciplines beside an unresponsive flow
 	$(BIN)/headgate run scenarios/protect.toml
 
 demo-live: $(VENV)/.extension ## compare simulation and real packets, without and with ECN (Linux; 7 minutes)
@@ -67,7 +67,7 @@ demo-live: $(VENV)/.extension ## compare simulation and real packets, without an
 	$(BIN)/headgate compare scenarios/live.toml --set tcp.ecn=true
 	$(BIN)/headgate compare scenarios/live.toml --worlds live,live --then tcp.ecn=true
 
-test: $(VENV)/.extension ## set up everything and run every test; the last line says what did not run
+test: $(VENV)/.checked ## set up everything and run every test; the last line says what did not run
 	@mkdir -p build && rm -f "$$HEADGATE_SKIPPED"
 	$(CARGO) test --workspace --exclude headgate-py --locked
 	$(BIN)/python -m pytest --numprocesses 3 --dist worksteal
@@ -151,7 +151,7 @@ release-check: ## check that TAG=v... is the version of Cargo.toml, and that CHA
 
 # The lowest versions warn about the newest versions of their own requirements. Help texts and the errors of options are
 # those of the newest typer, so their tests are left out.
-floors: $(VENV)/.extension ## run tests of API and commands with the lowest versions of libraries that pyproject.toml allows
+floors: $(VENV)/.checked ## run tests of API and commands with the lowest versions of libraries that pyproject.toml allows
 	$(need_uv)
 	rm -rf build/floors
 	$(UV) pip compile pyproject.toml --extra all --resolution lowest-direct --no-annotate --quiet --python $(BIN)/python \
@@ -185,19 +185,19 @@ bench: $(VENV)/.extension ## nanoseconds and instructions per packet, with their
 	$(BIN)/python docs/bench.py results/bench.txt
 	$(BIN)/python docs/start.py
 
-bless: $(VENV)/.extension ## accept the current golden tables and help texts (say in the commit why they changed)
+bless: $(VENV)/.checked ## accept the current golden tables and help texts (say in the commit why they changed)
 	BLESS=1 $(CARGO) test --locked -p aqm -p headgate-sim --test all --test isolation -- maintain network::repeat isolation
 	BLESS=1 $(CARGO) bench --locked -p headgate-sim --bench instructions
 	$(BIN)/python docs/bench.py
 	BLESS=1 $(BIN)/python -m pytest tests/cli/test_help.py
 
-docs: $(VENV)/.extension ## fill the generated tables of docs, write the scenarios' schema
+docs: $(VENV)/.checked ## fill the generated tables of docs, write the scenarios' schema
 	BLESS=1 $(CARGO) test -p aqm --locked --test all pages
 	BLESS=1 $(CARGO) test -p headgate-traffic --locked --test all pages
 	BLESS=1 $(CARGO) test -p headgate-scenario --locked --test all pages
 	$(BIN)/python docs/reference.py
 
-site: $(VENV)/.extension ## build the documentation into site/; open index.html
+site: $(VENV)/.checked ## build the documentation into site/; open index.html
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 
 papers: $(VENV)/.extension ## run every experiment and reading of the papers, and write the findings into docs/papers
@@ -296,7 +296,7 @@ define venv
 	$(PYTHON) -m venv $(VENV)
 endef
 
-DEVELOP := PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/maturin develop --release --locked
+DEVELOP := PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/maturin develop --locked --profile
 
 # The demo does without the development tools, and without the last tenth of speed, which takes minutes to link. Its
 # results are the same bytes. Maturin installs the libraries that pyproject.toml names, at the pinned versions.
@@ -304,7 +304,7 @@ $(VENV)/.demo: build/pins.txt $(RUST) | rust
 	$(venv)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint build/pins.txt maturin
 	PIP_CONSTRAINT=build/pins.txt CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
-		CARGO_PROFILE_RELEASE_DEBUG=none $(DEVELOP)
+		CARGO_PROFILE_RELEASE_DEBUG=none $(DEVELOP) release
 	@touch $@
 
 # The versions of the lock without its hashes. pip refuses a wheel built here if a constraint has a hash.
@@ -329,6 +329,14 @@ $(VENV)/.requirements: requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.txt
 	@touch $@
 
+# The package uses one extension: the fast one, or the one of the tests, which has every assertion and shares its crates
+# with the test programs.
 $(VENV)/.extension: $(VENV)/.requirements $(RUST) | rust
-	$(DEVELOP)
+	@rm -f $(VENV)/.checked
+	$(DEVELOP) release
+	@touch $@
+
+$(VENV)/.checked: $(VENV)/.requirements $(RUST) | rust
+	@rm -f $(VENV)/.extension $(VENV)/.demo
+	$(DEVELOP) test
 	@touch $@
