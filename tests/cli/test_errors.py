@@ -1,5 +1,6 @@
 """Every error is one message on stderr with an exit code, and leaves no unfinished file."""
 
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -94,7 +95,8 @@ def test_a_folder_that_cannot_be_written_is_refused_before_anything_runs(command
 
 def test_a_disk_that_fills_up_leaves_nothing_half_written(tmp_path: Path, small: Path):
     # No file may grow beyond 4 KiB: the tables do not fit.
-    script = f"ulimit -f 4; exec {sys.executable} -m headgate run {small} --set record.interval=10ms --no-report"
+    words = ["-m", "headgate", "run", str(small), "--set", "record.interval=10ms", "--no-report"]
+    script = f"ulimit -f 4; exec {shlex.join([sys.executable, *words])}"
     done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (3, "")
     assert done.stderr.startswith("error: cannot write results to results/small-")

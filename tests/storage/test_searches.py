@@ -1,6 +1,7 @@
 """A search's database: damage is named, a full disk is no damage, and no search begins anew silently."""
 
 import random
+import shlex
 import shutil
 import subprocess
 import sys
@@ -109,7 +110,7 @@ def test_a_full_disk_is_no_damage_and_the_search_continues(tmp_path: Path, small
     # No file may grow beyond 1024-byte blocks of this number: Optuna's empty database needs some 130.
     ends = []
     for blocks in (64, 136, 150):
-        limited = f"ulimit -f {blocks}; exec {sys.executable} {' '.join(repr(word) for word in words)}"
+        limited = f"ulimit -f {blocks}; exec {shlex.join([sys.executable, *words])}"
         ends.append(subprocess.run(["bash", "-c", limited], cwd=tmp_path, capture_output=True, text=True, check=False))
     failed = [done for done in ends if done.returncode]
     assert failed

@@ -112,8 +112,8 @@ fn the_example_in_go_takes_turns() {
             .args(["run", "examples/queue.go"])
             .current_dir(HOME)
             .env("CGO_ENABLED", "1")
-            .env("CGO_CFLAGS", format!("-I{HOME}/include"))
-            .env("CGO_LDFLAGS", format!("{} -lm -ldl -lpthread", library().display())),
+            .env("CGO_CFLAGS", format!("'-I{HOME}/include'"))
+            .env("CGO_LDFLAGS", format!("'{}' -lm -ldl -lpthread", library().display())),
     );
     assert_eq!(told.lines().collect::<Vec<_>>(), ["flow 0", "flow 1", "flow 0", "flow 0"]);
 }
