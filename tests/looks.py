@@ -25,8 +25,8 @@ CONTRAST = 3.0
 def faults(figure: Figure, *, legends: bool = True) -> list[str]:
     """Every fault of a figure in words; empty if there is none. Without `legends`, they may cover made-up data."""
     with figure_style.applied():
-        canvas = FigureCanvasAgg(figure)
-        canvas.draw()
+        FigureCanvasAgg(figure)
+        figure.draw_without_rendering()
         texts = list(drawn_texts(figure))
         boxes = [(text, text.get_window_extent()) for text in texts]
         return [*_overlaps(boxes), *_cut_off(figure, boxes), *_weak(texts), *(_on_data(figure) if legends else ())]
@@ -34,14 +34,12 @@ def faults(figure: Figure, *, legends: bool = True) -> list[str]:
 
 def drawn_texts(figure: Figure) -> Iterator[Text]:
     """The texts that are drawn. Tick labels beyond the ends of an axis are not."""
-    hidden = {
-        id(label)
-        for axis in figure.findobj(Axis)  # those of secondary axes, too
-        if isinstance(axis, Axis)
-        for tick in (*axis.majorTicks, *axis.minorTicks)
-        for label in (tick.label1, tick.label2)
-        if tick not in axis._update_ticks()  # type: ignore[attr-defined]
-    }
+    hidden = set()
+    for axis in figure.findobj(Axis):  # those of secondary axes, too
+        assert isinstance(axis, Axis)
+        shown = set(map(id, axis._update_ticks()))  # type: ignore[attr-defined]
+        ticks = [tick for tick in (*axis.majorTicks, *axis.minorTicks) if id(tick) not in shown]
+        hidden |= {id(label) for tick in ticks for label in (tick.label1, tick.label2)}
     for text in figure.findobj(Text):
         if text.get_visible() and text.get_text().strip() and id(text) not in hidden:
             yield text
