@@ -39,6 +39,10 @@ LOCK = $(UV) pip compile --universal --python-version 3.11 --generate-hashes --n
 
 RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name Cargo.toml -o -path '*/src/*.rs')
 
+# The lab's page, with its engine.
+PAGE := python/headgate/lab_page/index.html
+PAGE_SOURCES := $(shell find lab scenarios/ -path lab/node_modules -prune -o -path lab/test -prune -o -type f -print)
+
 .DEFAULT_GOAL := help
 # Every command has a line of help.
 .PHONY: rust $(shell sed -n 's/^\([a-z-]*\):.*\#\# .*/\1/p' Makefile)
@@ -216,38 +220,11 @@ capi: | rust ## build the disciplines' library for C, and install it with header
 	sed -e 's|@PREFIX@|$(abspath $(PREFIX))|' -e 's|@VERSION@|$(VERSION)|' \
 		crates/capi/aqm.pc.in > $(PREFIX)/lib/pkgconfig/aqm.pc
 
-# The engine of the lab. LAB_FLAGS=-Zbuild-std=std,panic_abort builds the standard library too, from its sources.
-WASM := build/lab/pkg/headgate_web_bg.wasm
-WASM_TARGET := wasm32-unknown-unknown
-LAB_FLAGS ?=
-BINDGEN := build/tools/bin/wasm-bindgen
-BINDGEN_VERSION := $(shell sed -n 's/^wasm-bindgen = "=\(.*\)"$$/\1/p' Cargo.toml)
-# What a page may load of it, in bytes after gzip.
-WASM_MOST := 1200000
+lab: $(PAGE) ## build and test the lab, the simulator as a web page: build/lab/page/index.html (needs node)
+	cd lab && npm run --silent test
 
-lab: $(WASM) ## build and test the lab, the simulator as a web page: build/lab/page/index.html (needs node)
-	@command -v npm > /dev/null || { echo "the lab needs node and npm: https://nodejs.org, or Debian's packages nodejs and npm" >&2; exit 1; }
-	cd lab && npm ci --silent && npm run --silent build && npm run --silent test
-	cp build/lab/page/index.html python/headgate/lab_page/index.html
-
-$(WASM): $(BINDGEN) $(RUST) | rust
-	@test -n "$(LAB_FLAGS)" || test -d "$$(rustc --print sysroot)/lib/rustlib/$(WASM_TARGET)" || { echo "$$need_wasm" >&2; exit 1; }
-	$(CARGO) build --locked --profile web --target $(WASM_TARGET) -p headgate-web $(LAB_FLAGS)
-	$(BINDGEN) --target web --omit-default-module-path --remove-name-section --out-dir build/lab/pkg \
-		 target/$(WASM_TARGET)/web/headgate_web.wasm
-	@size=$$(gzip -9 --stdout $@ | wc -c); echo "$@: $$(wc -c < $@) bytes, $$size after gzip"; \
-		test $$size -le $(WASM_MOST) || { rm $@; echo "a page may load $(WASM_MOST) bytes of it" >&2; exit 1; }
-
-$(BINDGEN): Cargo.toml | rust
-	$(CARGO) install --quiet wasm-bindgen-cli --version $(BINDGEN_VERSION) --root build/tools
-	@touch $@
-
-define need_wasm
-The lab needs Rust's standard library for WebAssembly: rustup target add $(WASM_TARGET)
-Without rustup, Debian's packages rustc-web, cargo-web, rust-web-src and lld have its sources:
-  CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=wasm-ld RUSTC_BOOTSTRAP=1 make lab LAB_FLAGS=-Zbuild-std=std,panic_abort
-endef
-export need_wasm
+$(PAGE): $(PAGE_SOURCES) $(RUST) | rust
+	lab/build
 
 outputs: $(VENV)/.extension ## write the printed results and the overview figure of README.md and the tutorial
 	$(BIN)/python docs/outputs.py
