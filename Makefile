@@ -39,9 +39,11 @@ LOCK = $(UV) pip compile --universal --python-version 3.11 --generate-hashes --n
 
 RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name Cargo.toml -o -path '*/src/*.rs')
 
-# The lab's page, with its engine.
+# The lab's page, with its engine, which every wheel contains. LAB=no builds wheels without it, where its tools are missing.
 PAGE := python/headgate/lab_page/index.html
 PAGE_SOURCES := $(shell find lab scenarios/ -path lab/node_modules -prune -o -path lab/test -prune -o -type f -print)
+LAB ?= yes
+PAGE_IN_WHEELS := $(if $(filter no,$(LAB)),,$(PAGE))
 
 .DEFAULT_GOAL := help
 # Every command has a line of help.
@@ -85,20 +87,22 @@ lint: $(VENV)/.requirements ## formatting, lints and types, warnings denied
 	$(BIN)/mypy --strict
 	PYTHONPATH=python $(BIN)/lint-imports --no-cache
 
-wheel: $(VENV)/.requirements build/pins.txt | rust ## build a wheel into dist/, install it in a fresh environment, and try it there
-	rm -rf dist
+wheel: $(VENV)/.requirements build/pins.txt $(PAGE_IN_WHEELS) | rust ## build a wheel into dist/, install it in a fresh environment, and try it there (LAB=no: without the lab)
+	$(empty_dist)
 	CARGO_PROFILE_RELEASE_DEBUG=none $(BIN)/maturin build --release --locked --strip --quiet --out dist
-	.ci/try-wheel dist/*.whl build/pins.txt
+	LAB=$(LAB) $(PYTHON) .ci/check_lab.py archives dist/*
+	LAB=$(LAB) .ci/try-wheel dist/*.whl build/pins.txt
 
 # Zig links against glibc 2.17, so the wheels run on distributions since 2014. One wheel serves all versions of Python.
-wheels: $(TOOLS)/.installed | rust ## build wheels for Linux on x86-64 and aarch64, and a source archive, into dist/
-	rm -rf dist
+wheels: $(TOOLS)/.installed $(PAGE_IN_WHEELS) | rust ## build wheels for Linux on x86-64 and aarch64, and a source archive, into dist/
+	$(empty_dist)
 	rustup target add $(LINUX)
 	for target in $(LINUX); do \
 		PATH="$(CURDIR)/$(TOOLS)/bin:$$PATH" CARGO_PROFILE_RELEASE_DEBUG=none $(TOOLS)/bin/maturin build --release --locked \
 			--strip --quiet --zig --compatibility manylinux_2_17 --target $$target --out dist || exit 1; \
 	done
 	$(TOOLS)/bin/maturin sdist --out dist
+	LAB=$(LAB) $(PYTHON) .ci/check_lab.py archives dist/*
 	$(TOOLS)/bin/twine check --strict dist/*
 	@large=$$(find dist -size +$(LARGEST_WHEEL)c); test -z "$$large" || { echo "larger than $(LARGEST_WHEEL) bytes: $$large" >&2; exit 1; }
 	@du --bytes dist/*
@@ -240,6 +244,11 @@ clean: ## remove all build products; keep results
 
 rust:
 	@command -v $(CARGO) > /dev/null || { echo "Rust is missing: https://rustup.rs says how to install it" >&2; exit 1; }
+
+# Maturin packs the page of an earlier build too, so LAB=no removes it.
+define empty_dist
+	rm -rf dist $(if $(filter no,$(LAB)),$(PAGE))
+endef
 
 define need_uv
 	@command -v $(UV) > /dev/null || { echo "uv is missing: pipx install uv, or make $@ UV=..." >&2; exit 1; }
