@@ -9,11 +9,16 @@
 #   docker run --rm --user root --cap-drop ALL --cap-add NET_ADMIN --cap-add SYS_ADMIN --cap-add NET_RAW --cap-add SYS_NICE \
 #     --device /dev/net/tun headgate link --rate 10Mbit/s -- ping -c 3 100.64.0.2
 
-# A compiler, Python and make: enough for every target of the Makefile. The devcontainer stops here.
+# Debian's node is too old for the lab.
+FROM node:22-bookworm-slim AS node
+
+# A compiler, Python, node and make: enough for every target of the Makefile. The devcontainer stops here.
 FROM rust:1.95-slim-bookworm AS tools
+COPY --from=node /usr/local /usr/local
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends git iproute2 iputils-ping make python3-dev python3-venv \
-    && rm -rf /var/lib/apt/lists/*
+    && rm -rf /var/lib/apt/lists/* \
+    && rustup target add wasm32-unknown-unknown
 
 FROM tools AS build
 WORKDIR /source

@@ -51,6 +51,12 @@ LOCK = $(UV) pip compile --universal --python-version 3.11 --generate-hashes --n
 
 RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name Cargo.toml -o -path '*/src/*.rs')
 
+# The lab's page, with its engine, which every wheel contains. LAB=no builds wheels without it, where its tools are missing.
+PAGE := python/headgate/lab_page/index.html
+PAGE_SOURCES := $(shell find lab scenarios/ -path lab/node_modules -prune -o -path lab/test -prune -o -type f -print)
+LAB ?= yes
+PAGE_IN_WHEELS := $(if $(filter no,$(LAB)),,$(PAGE))
+
 .DEFAULT_GOAL := help
 # Every command has a line of help.
 .PHONY: rust $(shell sed -n 's/^\([a-z-]*\):.*\#\# .*/\1/p' Makefile)
@@ -103,20 +109,22 @@ lint: $(VENV)/.requirements ## formatting, lints and types, warnings denied; a r
 	PYTHONPATH=python $(BIN)/lint-imports --no-cache
 	$(BIN)/python docs/prose.py
 
-wheel: $(VENV)/.requirements build/pins.txt | rust ## build a wheel into dist/, install it in a fresh environment, and try it there
-	rm -rf dist
+wheel: $(VENV)/.requirements build/pins.txt $(PAGE_IN_WHEELS) | rust ## build a wheel into dist/, install it in a fresh environment, and try it there (LAB=no: without the lab)
+	$(empty_dist)
 	CARGO_PROFILE_RELEASE_DEBUG=none $(BIN)/maturin build --release --locked --strip --quiet --out dist
-	.ci/try-wheel dist/*.whl build/pins.txt
+	LAB=$(LAB) $(PYTHON) .ci/check_lab.py archives dist/*
+	LAB=$(LAB) .ci/try-wheel dist/*.whl build/pins.txt
 
 # Zig links against glibc 2.17, so the wheels run on distributions since 2014. One wheel serves all versions of Python.
-wheels: $(TOOLS)/.installed | rust ## build wheels for Linux on x86-64 and aarch64, and a source archive, into dist/
-	rm -rf dist
+wheels: $(TOOLS)/.installed $(PAGE_IN_WHEELS) | rust ## build wheels for Linux on x86-64 and aarch64, and a source archive, into dist/
+	$(empty_dist)
 	rustup target add $(LINUX)
 	for target in $(LINUX); do \
 		PATH="$(CURDIR)/$(TOOLS)/bin:$$PATH" CARGO_PROFILE_RELEASE_DEBUG=none $(TOOLS)/bin/maturin build --release --locked \
 			--strip --quiet --zig --compatibility manylinux_2_17 --target $$target --out dist || exit 1; \
 	done
 	$(TOOLS)/bin/maturin sdist --out dist
+	LAB=$(LAB) $(PYTHON) .ci/check_lab.py archives dist/*
 	$(TOOLS)/bin/twine check --strict dist/*
 	@large=$$(find dist -size +$(LARGEST_WHEEL)c); test -z "$$large" || { echo "larger than $(LARGEST_WHEEL) bytes: $$large" >&2; exit 1; }
 	@du --bytes dist/*
@@ -239,38 +247,11 @@ capi: | rust ## build the disciplines' library for C, and install it with header
 	sed -e 's|@PREFIX@|$(abspath $(PREFIX))|' -e 's|@VERSION@|$(VERSION)|' \
 		crates/capi/aqm.pc.in > $(PREFIX)/lib/pkgconfig/aqm.pc
 
-# The engine of the lab. LAB_FLAGS=-Zbuild-std=std,panic_abort builds the standard library too, from its sources.
-WASM := build/lab/pkg/headgate_web_bg.wasm
-WASM_TARGET := wasm32-unknown-unknown
-LAB_FLAGS ?=
-BINDGEN := build/tools/bin/wasm-bindgen
-BINDGEN_VERSION := $(shell sed -n 's/^wasm-bindgen = "=\(.*\)"$$/\1/p' Cargo.toml)
-# What a page may load of it, in bytes after gzip.
-WASM_MOST := 1200000
+lab: $(PAGE) ## build and test the lab, the simulator as a web page: build/lab/page/index.html (needs node)
+	cd lab && npm run --silent test
 
-lab: $(WASM) ## build and test the lab, the simulator as a web page: build/lab/page/index.html (needs node)
-	@command -v npm > /dev/null || { echo "the lab needs node and npm: https://nodejs.org, or Debian's packages nodejs and npm" >&2; exit 1; }
-	cd lab && npm ci --silent && npm run --silent build && npm run --silent test
-	cp build/lab/page/index.html python/headgate/lab_page/index.html
-
-$(WASM): $(BINDGEN) $(RUST) | rust
-	@test -n "$(LAB_FLAGS)" || test -d "$$(rustc --print sysroot)/lib/rustlib/$(WASM_TARGET)" || { echo "$$need_wasm" >&2; exit 1; }
-	$(CARGO) build --locked --profile web --target $(WASM_TARGET) -p headgate-web $(LAB_FLAGS)
-	$(BINDGEN) --target web --omit-default-module-path --remove-name-section --out-dir build/lab/pkg \
-		 target/$(WASM_TARGET)/web/headgate_web.wasm
-	@size=$$(gzip -9 --stdout $@ | wc -c); echo "$@: $$(wc -c < $@) bytes, $$size after gzip"; \
-		test $$size -le $(WASM_MOST) || { rm $@; echo "a page may load $(WASM_MOST) bytes of it" >&2; exit 1; }
-
-$(BINDGEN): Cargo.toml | rust
-	$(CARGO) install --quiet wasm-bindgen-cli --version $(BINDGEN_VERSION) --root build/tools
-	@touch $@
-
-define need_wasm
-The lab needs Rust's standard library for WebAssembly: rustup target add $(WASM_TARGET)
-Without rustup, Debian's packages rustc-web, cargo-web, rust-web-src and lld have its sources:
-  CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=wasm-ld RUSTC_BOOTSTRAP=1 make lab LAB_FLAGS=-Zbuild-std=std,panic_abort
-endef
-export need_wasm
+$(PAGE): $(PAGE_SOURCES) $(RUST) | rust
+	lab/build
 
 outputs: $(VENV)/.extension ## write the printed results and the overview figure of README.md and the tutorial
 	$(BIN)/python docs/outputs.py
@@ -286,6 +267,11 @@ clean: ## remove all build products; keep results
 
 rust:
 	@command -v $(CARGO) > /dev/null || { echo "Rust is missing: https://rustup.rs says how to install it" >&2; exit 1; }
+
+# Maturin packs the page of an earlier build too, so LAB=no removes it.
+define empty_dist
+	rm -rf dist $(if $(filter no,$(LAB)),$(PAGE))
+endef
 
 define need_uv
 	@command -v $(UV) > /dev/null || { echo "uv is missing: pipx install uv, or make $@ UV=..." >&2; exit 1; }

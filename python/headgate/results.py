@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from headgate.extras import require
 from headgate.files.result_tables import ResultTables
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ class Result(ResultTables):
         from headgate.analysis import frames
 
         rows = frames.table(self, table)
-        frames.library("pandas", "pandas")
+        require("pandas", "a data frame needs pandas")
         return rows.to_pandas()
 
     def to_polars(self, table: str = "flows") -> pl.DataFrame:
@@ -32,13 +33,15 @@ class Result(ResultTables):
         from headgate.analysis import frames
 
         rows = frames.table(self, table)
-        frame: pl.DataFrame = frames.library("polars", "polars").from_arrow(rows)
-        return frame
+        require("polars", "a polars data frame needs polars")
+        import polars as pl
+
+        return pl.DataFrame(rows)
 
     def to_xarray(self) -> xarray.Dataset:
         """The intervals as an xarray dataset: each metric over discipline, seed, link or group, and time in seconds.
 
-        Missing values are NaN. `UsageError` if xarray is not installed (`pip install 'headgate-aqm[xarray]'`).
+        Missing values are NaN. `UsageError` if there is no xarray.
         """
         from headgate.analysis import frames
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from headgate import api
 from headgate._core import ScenarioError
 from headgate.errors import HeadgateError, UsageError
+from headgate.extras import require
 from headgate.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -35,10 +36,9 @@ def explore(
     An error of the scenario is shown in place of the result. Raises `UsageError` without a key or a value, and if
     ipywidgets is missing.
     """
-    try:
-        import ipywidgets
-    except ModuleNotFoundError:
-        raise UsageError("widgets need ipywidgets: pip install 'headgate-aqm[notebook]'") from None
+    require("ipywidgets", "widgets need ipywidgets")
+    import ipywidgets
+
     if not keys or not all(keys.values()):
         raise UsageError('explore needs at least one key with values, such as {"link.rate": ["2Mbit/s", "5Mbit/s"]}')
     sliders = {

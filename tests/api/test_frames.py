@@ -37,7 +37,7 @@ def test_the_error_of_a_missing_library_says_how_to_install_it(
     in_memory: headgate.Result, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setitem(sys.modules, "xarray", None)
-    with pytest.raises(headgate.UsageError, match=r"needs xarray.*pip install 'headgate-aqm\[xarray\]'"):
+    with pytest.raises(headgate.UsageError, match=r'needs xarray: pip install "headgate-aqm\[xarray\]"'):
         in_memory.to_xarray()
 
 

@@ -42,8 +42,12 @@ def test_the_extra_all_has_every_extra_of_users():
     assert listed[1].split(",") == sorted(set(extras) - {"all", "dev", "docs"})
 
 
-def test_messages_name_the_package_and_an_extra_that_exists():
-    for file in (ROOT / "python/headgate").rglob("*.py"):
-        for name, extra in re.findall(r"pip install '(.*?)\[(.*?)\]'", file.read_text()):
-            assert name == PROJECT["name"], file
-            assert extra in {*PROJECT["optional-dependencies"], "{extra}"}, file
+def test_messages_and_guides_name_the_package_and_an_extra_that_exists():
+    # Shells of Windows know no single quotes.
+    files = [*(ROOT / "python/headgate").rglob("*.py"), *(ROOT / "docs").rglob("*.md")]
+    found = [match for file in files for match in re.findall(r"pip install \W?headgate.*?\[.*?\].?", file.read_text())]
+    assert found
+    for command in found:
+        whole = re.fullmatch(rf'pip install "{PROJECT["name"]}\[(.*)\]"', command)
+        assert whole, command
+        assert whole[1] in {*PROJECT["optional-dependencies"], "{extra}"}, command

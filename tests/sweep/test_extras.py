@@ -31,7 +31,7 @@ def test_a_missing_package_is_named(
     monkeypatch.setitem(sys.modules, package, None)
     done = command(*(dataset.url if word == "DATASET" else word for word in words))
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.endswith(f"pip install 'headgate-aqm[{extra}]'\n")
+    assert done.stderr.endswith(f'pip install "headgate-aqm[{extra}]"\n')
 
 
 def test_a_sweep_on_this_machine_needs_none_of_them(swept: Path):

@@ -186,7 +186,7 @@ def test_a_missing_extra_is_named(command: Command, small: Path, monkeypatch: py
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "optuna", None)
     done = command("tune", small, "--objective", "jain", *TUNE)
-    assert (done.returncode, "tuning needs Optuna: pip install 'headgate-aqm[tune]'" in done.stderr) == (2, True)
+    assert (done.returncode, 'tuning needs Optuna: pip install "headgate-aqm[tune]"' in done.stderr) == (2, True)
 
 
 def test_a_bound_that_the_original_broke_and_the_best_keeps_is_marked(in_memory: headgate.Result):

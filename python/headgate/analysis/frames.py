@@ -1,15 +1,19 @@
-"""The tables of a result by name, its intervals as an xarray dataset, and imports of optional libraries."""
+"""The tables of a result by name, and its intervals as an xarray dataset."""
 
-from importlib import import_module
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import xarray
 
 from headgate.errors import UsageError, did_you_mean
+from headgate.extras import require
 from headgate.files.result_tables import ResultTables
 from headgate.files.tables import NAMES, STREAMED
+
+if TYPE_CHECKING:
+    import xarray
 
 
 def table(result: ResultTables, name: str) -> pa.Table:
@@ -23,22 +27,14 @@ def table(result: ResultTables, name: str) -> pa.Table:
     return rows
 
 
-def library(name: str, extra: str) -> Any:
-    """An optional library, or `UsageError` with what to install."""
-    try:
-        return import_module(name)
-    except ImportError as error:
-        install = f"pip install 'headgate-aqm[{extra}]'"
-        raise UsageError(f"this needs {name}, which is not installed ({error}): {install}") from None
-
-
 def dataset(result: ResultTables) -> xarray.Dataset:
     """The intervals: a variable for each metric, over discipline, seed, link or group, and time.
 
     Runs without a value have NaN. The reverse direction of a link is named `bottleneck reverse`.
     """
-    xr = library("xarray", "xarray")
-    library("pandas", "xarray")
+    require("xarray", "a dataset needs xarray")
+    import xarray
+
     whole = result.intervals.to_pandas()
     whole["link"] = [_label(*row) for row in zip(whole["link"], whole["direction"], strict=True)]
     dimensions: dict[str, list[Any]] = {
@@ -57,8 +53,7 @@ def dataset(result: ResultTables) -> xarray.Dataset:
         values[indices] = rows["value"]
         variables[metric] = (dims, values)
     attributes = {"scenario": result.scenario.name, "config_hash": result.scenario.config_hash}
-    whole_set: xarray.Dataset = xr.Dataset(variables, dimensions, attributes)
-    return whole_set
+    return xarray.Dataset(variables, dimensions, attributes)
 
 
 def _label(link: Any, direction: Any) -> Any:

@@ -21,6 +21,7 @@ from headgate import _core
 from headgate.counting import counted
 from headgate.errors import ClusterError, UsageError
 from headgate.execution.runner import Watcher
+from headgate.extras import require
 from headgate.sweeps import work
 from headgate.sweeps.bundle import Bundle, failures_by_run
 from headgate.sweeps.dataset import Dataset
@@ -138,10 +139,9 @@ def connected(address: str, tls: ClusterTls | None = None) -> Iterator[Cluster]:
 
     Without `tls`, certificates come from Dask's configuration. `UsageError` if a `tls://` address has none.
     """
-    try:
-        from distributed import Client
-    except ImportError:
-        raise UsageError("a cluster needs Dask: pip install 'headgate-aqm[cluster]'") from None
+    require("distributed", "a cluster needs Dask")
+    from distributed import Client
+
     with ExitStack() as stack:
         # Silences Dask's log of lost connections: our error reports them.
         log = logging.getLogger("distributed.client")

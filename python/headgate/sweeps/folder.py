@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from headgate.errors import ResultError, UsageError
+from headgate.extras import require
 from headgate.files import durable, store
 from headgate.files.disk import DISK
 
@@ -125,10 +126,9 @@ class _RemoteFolder:
     """A folder that fsspec reaches. Object stores write files whole, so no reader sees half a file."""
 
     def __init__(self, url: str) -> None:
-        try:
-            from fsspec.core import url_to_fs
-        except ImportError:
-            raise UsageError(f"{url} needs fsspec: pip install 'headgate-aqm[cluster]'") from None
+        require("fsspec.core", f"{url} needs fsspec")
+        from fsspec.core import url_to_fs
+
         if glob.has_magic(url):  # fsspec would look for files that match
             raise UsageError(f"the URL of a dataset has no `*`, `?` or `[`: found {url}")
         try:

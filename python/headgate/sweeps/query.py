@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from headgate.errors import ResultError, UsageError
+from headgate.extras import require
 from headgate.files import damage, renamed, store, tables
 from headgate.sweeps.folder import Folder
 
@@ -21,10 +22,9 @@ if TYPE_CHECKING:
 
 def connect() -> DuckDBPyConnection:
     """A database in memory. If DuckDB is not installed, `UsageError` says how to install it."""
-    try:
-        import duckdb
-    except ImportError:
-        raise UsageError("queries need DuckDB: pip install 'headgate-aqm[query]'") from None
+    require("duckdb", "queries need DuckDB")
+    import duckdb
+
     return duckdb.connect()
 
 

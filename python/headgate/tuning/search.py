@@ -4,13 +4,13 @@ A batch depends only on the trials of all earlier batches. So a search tries the
 and an interrupted one continues unchanged.
 """
 
+from __future__ import annotations
+
 import math
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-
-import optuna
-from optuna.trial import TrialState
+from typing import TYPE_CHECKING
 
 from headgate._core import ScenarioError
 from headgate.counting import counted
@@ -21,6 +21,9 @@ from headgate.results import Result
 from headgate.scenario import Scenario
 from headgate.tuning import space
 from headgate.tuning.study import SearchPlan, Trial, TrialStore, new_study
+
+if TYPE_CHECKING:
+    import optuna
 
 #: Trials in a batch: enough to keep a large machine busy with a few seeds each, and few enough for the search to learn
 #: between batches.
@@ -64,6 +67,8 @@ class Search:
 
     def _ask(self, number: int, trials: range) -> list[optuna.Trial]:
         """The next trials. The first trial of all is the original setting, if it lies within the searched ranges."""
+        import optuna
+
         self._memory_study.sampler = optuna.samplers.TPESampler(seed=self.plan.seed(number))
         now = space.numbers(self.plan.axes, self.plan.base)
         if trials.start == 0 and now is not None:
@@ -104,6 +109,8 @@ class Search:
             return None
 
     def _tell(self, asked: optuna.Trial, trial: Trial) -> None:
+        from optuna.trial import TrialState
+
         values = trial.values(self.plan.goals)
         if values is None:
             self._memory_study.tell(asked, state=TrialState.PRUNED)

@@ -7,12 +7,7 @@ import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import optuna
-from optuna.distributions import BaseDistribution
-from optuna.importance import PedAnovaImportanceEvaluator, get_param_importances
-from optuna.trial import FrozenTrial, TrialState
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headgate.analysis.judge import Quantity
 from headgate.files.store import build
@@ -21,6 +16,11 @@ from headgate.scenario import Scenario
 from headgate.tuning import damage
 from headgate.tuning.goals import Goals
 from headgate.tuning.space import Axis
+
+if TYPE_CHECKING:
+    import optuna
+    from optuna.distributions import BaseDistribution
+    from optuna.trial import FrozenTrial
 
 FILE = "study.db"
 SEAL = "sha256"
@@ -81,6 +81,9 @@ class Trial(NamedTuple):
 
     def frozen(self, goals: Goals, distributions: dict[str, BaseDistribution]) -> FrozenTrial:
         """The trial in Optuna's form. A trial without values is pruned, so that the search avoids such settings."""
+        import optuna
+        from optuna.trial import TrialState
+
         values = self.values(goals)
         measured = {
             name: [None if math.isnan(value) else value for value in quantity.per_seed]
@@ -121,6 +124,8 @@ class TrialStore:
     """The finished trials, in an SQLite file in a folder."""
 
     def __init__(self, folder: Path, goals: Goals) -> None:
+        import optuna
+
         optuna.logging.set_verbosity(optuna.logging.ERROR)  # our errors say what its warnings say
         self._goals = goals
         file = folder / FILE
@@ -156,6 +161,8 @@ class TrialStore:
 
 def new_study(goals: Goals) -> optuna.Study:
     """An empty study in memory."""
+    import optuna
+
     return optuna.create_study(directions=[goal.direction for goal in goals.goals])
 
 
@@ -165,6 +172,8 @@ def importances(plan: SearchPlan, study: optuna.Study) -> dict[str, dict[str, fl
     PED-ANOVA (Watanabe, Bansal and Hutter, IJCAI 2023), from Optuna. Empty for one parameter, or if all settings give
     equal values.
     """
+    from optuna.trial import TrialState
+
     done = [trial for trial in study.trials if trial.state == TrialState.COMPLETE]
     if len(plan.axes) < 2 or len(done) < 2:
         return {}
@@ -173,6 +182,10 @@ def importances(plan: SearchPlan, study: optuna.Study) -> dict[str, dict[str, fl
 
 def _importances_of(study: optuna.Study, index: int) -> dict[str, float]:
     """The importances for one objective, from a study of this objective alone."""
+    import optuna
+    from optuna.importance import PedAnovaImportanceEvaluator, get_param_importances
+    from optuna.trial import TrialState
+
     alone = optuna.create_study(direction=study.directions[index])
     for trial in study.trials:
         if trial.state == TrialState.COMPLETE:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headgate.errors import UsageError
 from headgate.execution.runner import Watcher
+from headgate.extras import require
 from headgate.files import store
 from headgate.files.disk import DISK
 from headgate.qdiscs.spec import QdiscSpec
@@ -61,10 +62,7 @@ def tune(
     `InterruptedRunError` as `run` does.
     """
     scenario = Scenario.of(scenario, set=list(set), qdiscs=[qdisc] if qdisc else [], seeds=seeds)
-    try:
-        import optuna  # noqa: F401
-    except ModuleNotFoundError:
-        raise UsageError("tuning needs Optuna: pip install 'headgate-aqm[tune]'") from None
+    require("optuna", "tuning needs Optuna")
     from headgate.tuning import outcome
     from headgate.tuning.search import Search
     from headgate.tuning.study import SearchPlan, importances
