@@ -109,9 +109,12 @@ lint: $(VENV)/.requirements ## formatting, lints and types, warnings denied; a r
 	PYTHONPATH=python $(BIN)/lint-imports --no-cache
 	$(BIN)/python docs/prose.py
 
+# CI tries a wheel of the tests' profile, whose crates are built already. `make wheels` builds those that are published.
+PROFILE ?= release
+
 wheel: $(VENV)/.requirements build/pins.txt $(PAGE_IN_WHEELS) | rust ## build a wheel into dist/, install it in a fresh environment, and try it there (LAB=no: without the lab)
 	$(empty_dist)
-	CARGO_PROFILE_RELEASE_DEBUG=none $(BIN)/maturin build --release --locked --strip --quiet --out dist
+	CARGO_PROFILE_RELEASE_DEBUG=none $(BIN)/maturin build --profile $(PROFILE) --locked --strip --quiet --out dist
 	LAB=$(LAB) $(PYTHON) .ci/check_lab.py archives dist/*
 	LAB=$(LAB) .ci/try-wheel dist/*.whl build/pins.txt
 

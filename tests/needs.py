@@ -59,6 +59,13 @@ def is_lab_built() -> bool:
     return max(source.stat().st_mtime for source in sources) <= engine.stat().st_mtime
 
 
+def has_wasm() -> bool:
+    """Whether the lab can be built, after an attempt to fetch the target that its compiler lacks."""
+    if not succeeds(str(ROOT / "lab/build"), "--check"):
+        succeeds("rustup", "target", "add", "wasm32-unknown-unknown")
+    return succeeds(str(ROOT / "lab/build"), "--check")
+
+
 def is_tun_open() -> bool:
     """Whether this user may open the TUN device."""
     try:
@@ -106,6 +113,7 @@ NEEDS = {
     "tun": Need("access to /dev/net/tun", is_tun_open, command="sudo chmod 0666 /dev/net/tun"),
     "util-linux": Need("unshare, setpriv and nsenter", on_path("unshare", "setpriv", "nsenter"), ("util-linux",)),
     "valgrind": Need("valgrind", on_path("valgrind"), ("valgrind",)),
+    "wasm": Need("a compiler for WebAssembly", has_wasm, ("rustc-web", "cargo-web", "rust-web-src", "lld")),
 }  # fmt: skip
 
 
