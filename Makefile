@@ -156,9 +156,11 @@ semver: | rust ## compare the interface of the crates with that of REV=..., a ta
 publish-crates: | rust ## publish the crates on crates.io; the workflow of a release does
 	$(CARGO) publish --locked $(CRATES:%=-p %)
 
-release-check: ## check that TAG=v... is the version of Cargo.toml, and that CHANGELOG.md has its date
+release-check: ## check that TAG=v... is the version of Cargo.toml, that CHANGELOG.md has its date, and that no page is stale
 	@test "$(TAG)" = "v$(VERSION)" || { echo "Cargo.toml has version $(VERSION), which is not $(TAG)" >&2; exit 1; }
 	@grep -q "^## $(VERSION) (20..-..-..)$$" CHANGELOG.md || { echo "CHANGELOG.md has no date of $(VERSION)" >&2; exit 1; }
+	@$(MAKE) --no-print-directory $(VENV)/.extension
+	@$(BIN)/python docs/stale.py --check || { echo "a release needs pages whose numbers are of its code" >&2; exit 1; }
 
 # The lowest versions warn about the newest versions of their own requirements. Help texts and the errors of options are
 # those of the newest typer, so their tests are left out.
@@ -211,13 +213,20 @@ docs: $(VENV)/.checked ## fill the generated tables of docs, write the scenarios
 site: $(VENV)/.checked ## build the documentation into site/; open index.html
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 
-papers: $(VENV)/.extension ## run every experiment and reading of the papers, and write the findings into docs/papers
-	$(BIN)/headgate paper run all
-	$(BIN)/headgate paper run all --quick
-	$(BIN)/headgate paper run all --with today
-	$(BIN)/headgate paper readings all --quick --seeds 5
-	$(BIN)/headgate paper report
-	$(BIN)/python docs/papers.py results/papers --with today
+stale: $(VENV)/.extension ## name the pages whose numbers are no longer those of this code (2 minutes of processor time at most)
+	$(BIN)/python docs/stale.py
+
+# Each list of experiments is a file of build/stale; an empty one runs nothing.
+papers: $(VENV)/.extension ## run the papers' experiments and readings that are stale, and write the findings into docs/papers
+	$(BIN)/python docs/stale.py --lists build/stale
+	xargs -r $(BIN)/headgate paper run < build/stale/papers
+	xargs -r $(BIN)/headgate paper run --quick < build/stale/papers
+	xargs -r $(BIN)/headgate paper run --with today < build/stale/today
+	xargs -r $(BIN)/headgate paper readings --quick --seeds 5 < build/stale/readings
+	xargs -r $(BIN)/headgate paper report < build/stale/papers
+	xargs -r $(BIN)/python docs/papers.py results/papers < build/stale/papers
+	xargs -r $(BIN)/python docs/papers.py results/papers --with today < build/stale/today
+	xargs -r $(BIN)/python docs/papers.py results/papers --readings < build/stale/readings
 	$(BIN)/python docs/costs.py results/papers
 
 peers: $(VENV)/.extension ## run the same scenarios in ns-2, in ns-3 and here, and write the comparison (6 minutes)

@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import parts
+import stale
 from pages import filled, table
 
 import headgate
@@ -94,6 +96,8 @@ def main() -> None:
     text = filled(PAGE.read_text("utf-8"), "answers", f"\n{answers(document)}\n")
     PAGE.write_text(filled(text, "numbers", f"\n{numbers(document)}\n"), "utf-8")
     GUIDE.write_text(filled(GUIDE.read_text("utf-8"), "found", f"\n{scorecard(document)}\n"), "utf-8")
+    for page in parts.EVALUATED:
+        stale.store(page)
 
 
 def answers(document: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Draws the figure of every discipline's page and writes its caption: `make figures`.
+"""Draws the figure of every discipline's page, writes its caption, and stores the digest of its run: `make figures`.
 
 The marker `<!-- figure: SPEC -->` of a page gives the discipline with its settings. The figure compares it with
 DropTail in the scenario `portrait.toml`.
@@ -10,12 +10,15 @@ import re
 import sys
 from pathlib import Path
 
+import parts
+import stale
+
 import headgate
 from headgate import plot, style
 from headgate.analysis import data
 
 ROOT = Path(__file__).parent
-SCENARIO = "scenarios/portrait.toml"
+SCENARIO = f"scenarios/{parts.FIGURE}.toml"
 MARKER = re.compile(r"<!-- figure: (?P<spec>\S.*?) -->\n(?:.*?<!-- /figure -->\n)?", re.DOTALL)
 FROM_S, TO_S = 25.0, 40.0
 """The unresponsive flow sends from 20 s to 40 s. Disciplines have five seconds to identify it."""
@@ -33,6 +36,7 @@ def main() -> None:
         result = headgate.run(ROOT.parent / SCENARIO, qdiscs=["droptail", spec])
         (ROOT / "figures" / f"{page.stem}.svg").write_bytes(plot.picture(plot.pair(result)).svg)
         page.write_text(text[: marker.start()] + block(page.stem, spec, result) + text[marker.end() :])
+        stale.store(f"docs/disciplines/{name}.md", [parts.FIGURE])
         print(page.stem, file=sys.stderr)
 
 

@@ -39,11 +39,14 @@ def main(out: Path) -> None:
         kept = [qdisc for qdisc in scenarios[RunWorld.LIVE].qdiscs if qdisc not in refused]
         scenarios[RunWorld.KERNEL] = Scenario.load(SCENARIO, qdiscs=kept).in_kernel()
     # Imported here: numpy starts threads, and then the process cannot be prepared for real packets.
+    import stale
+
     from headgate.api import run_into
     from headgate.files.store import folder_name
 
     results = {world: run_into(out / folder_name(each), each, report=False) for world, each in scenarios.items()}
     PAGE.write_text(filled(PAGE.read_text(), MARKER, figures(results)))
+    stale.store("docs/guide/live.md", ["linux"])
 
 
 def figures(results: dict[RunWorld, Result]) -> str:

@@ -13,6 +13,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import parts
+import stale
 from pages import filled, table
 
 import headgate
@@ -33,10 +35,13 @@ WHY = ("Its goodput was", "Of its ")
 
 
 def main() -> None:
-    """Writes all files."""
+    """Writes all files, and stores the digests of their runs."""
     for file, content in written().items():
         file.write_bytes(content)
         print(file.relative_to(ROOT), file=sys.stderr)
+    for page in (README, TUTORIAL, CAKE):
+        name = str(page.relative_to(ROOT))
+        stale.store(name, parts.SCENARIOS[name])
 
 
 def written() -> dict[Path, bytes]:

@@ -20,6 +20,14 @@ def filled(text: str, marker: str, content: str) -> str:
     return whole
 
 
+def between(text: str, marker: str) -> str:
+    """The content between `<!-- marker -->` and `<!-- /marker -->`; exits unless both occur."""
+    found = re.search(rf"<!-- {marker} -->\n(.*?)<!-- /{marker} -->\n", text, re.DOTALL)
+    if found is None:
+        sys.exit(f"expected the marker <!-- {marker} --> in a page")
+    return found[1]
+
+
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table in Markdown. Bars in cells are escaped, and line breaks become blanks."""
     lines = [head, ["---"] * len(head), *rows]

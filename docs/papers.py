@@ -1,11 +1,13 @@
-"""Writes results into docs/papers: `python docs/papers.py results/papers`, after `headgate paper run all` there.
+"""Writes results into docs/papers: `python docs/papers.py results/papers NAME...`, after `headgate paper run NAME...`.
 
-The page of a paper has five markers: `score` (the number of claims by verdict), `claims` (a table of all claims),
+The page of a paper has six markers: `score` (the number of claims by verdict), `claims` (a table of all claims),
 `published` (the paper's numbers beside ours), `findings` (why claims differ, from `findings.md` beside the
-experiments) and `readings` (the verdicts under each reading, after `headgate paper readings`). The figures that a page
-shows are copied. `--readings` fills the last marker only.
+experiments), `readings` (the verdicts under each reading, after `headgate paper readings`) and `commit` (the commit of
+each experiment's numbers). Rows of other experiments stay as they are. Without names, all experiments are written. The
+figures that a page shows are copied. `--readings` fills that marker only.
 
-`today.md` compares further disciplines: run `headgate paper run all --with LIST`, then this script with `--with LIST`.
+`today.md` compares further disciplines: run `headgate paper run NAME... --with LIST`, then this script with
+`--with LIST`, which writes that page only. `make papers` calls this script.
 """
 
 from __future__ import annotations
@@ -14,11 +16,16 @@ import argparse
 import re
 import shutil
 import sys
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import paper_pages
 import paper_readings
-from pages import filled, table
+import parts
+import short_runs
+import stale
+from pages import between, filled, table
 
 from headgate import style
 from headgate.analysis.judge import Verdict
@@ -31,54 +38,51 @@ PICTURE = re.compile(r"\(figures/([a-z-]+)-([a-z]+\d+)\.svg\)")
 
 
 def main() -> None:
-    """Writes every page whose experiments have all been run."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    """Writes the pages of the named experiments, and stores the digests of their short runs."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path)
+    parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--with", dest="further", default="")
     parser.add_argument("--readings", action="store_true")
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()
+    names = catalogue.chosen(given.names or ["all"])
+    if given.further:
+        write_today([name for name in names if name in short_runs.compared()], given.out, given.further)
+        return
     for paper in catalogue.PAPERS:
-        write_readings(paper, given.out)
-        if given.readings:
-            continue
-        documents = [document_of(name, given.out, RunOptions()) for name in catalogue.names(paper)]
-        write(paper, documents, given.out)
-    if given.further and not given.readings:
-        options = RunOptions(further=catalogue.further(given.further))
-        compared = [name for name in catalogue.names() if catalogue.experiment(name).headline and modern(name)]
-        records = [stored for name in compared if (stored := load(name, given.out, options)) is not None]
-        (HERE / "today.md").write_text(today([stored.document for stored in records], options))
-
-
-def modern(name: str) -> bool:
-    """Whether further disciplines can be added to an experiment."""
-    return catalogue.experiment(name).modern
-
-
-def load(name: str, out: Path, options: RunOptions) -> record.ExperimentRecord | None:
-    """The record of an experiment; None if it has not been run."""
-    return record.load(name, catalogue.experiment(name), out, options)
+        mine = [name for name in catalogue.names(paper) if name in names]
+        if mine and given.readings:
+            write_readings(paper, given.out)
+        elif mine:
+            write(paper, {name: document_of(name, given.out, RunOptions()) for name in mine}, given.out)
+            stale.store(f"{parts.PAPERS}{paper}.md", [name.partition("/")[2] for name in mine])
 
 
 def document_of(name: str, out: Path, options: RunOptions) -> dict[str, Any]:
     """The document of an experiment; exits if it has not been run."""
-    stored = load(name, out, options)
+    stored = record.load(name, catalogue.experiment(name), out, options)
     if stored is None:
         sys.exit(f"{name} has not been run in {out}")
     return stored.document
 
 
-def write(paper: str, documents: list[dict[str, Any]], out: Path) -> None:
-    """Fills the markers of a paper's page and copies its figures."""
+def write(paper: str, new: Mapping[str, dict[str, Any]], out: Path) -> None:
+    """Fills the markers of a paper's page with new documents, keeps the rows of others, and copies new figures."""
     page = HERE / f"{paper}.md"
-    text = filled(page.read_text(), "score", f"{show.score(documents).plain}.\n")
+    text = page.read_text()
+    known = {**paper_pages.documents(text, paper), **new}
+    if missing := [name for name in catalogue.names(paper) if name not in known]:
+        sys.exit(f"{page.name} has no rows of {missing[0]}, which was not run: `headgate paper run {missing[0]}`")
+    documents = [known[name] for name in catalogue.names(paper)]
+    text = filled(text, "score", f"{show.score(documents).plain}.\n")
     text = filled(text, "claims", claims(documents))
     text = filled(text, "published", published(documents))
     text = filled(text, "findings", findings(documents))
     for shown, experiment in PICTURE.findall(text):
         name = f"{shown}/{experiment}"
-        drawn = record.folder(name, catalogue.experiment(name), out, RunOptions()) / "figure.svg"
-        shutil.copyfile(drawn, HERE / "figures" / f"{shown}-{experiment}.svg")
+        if name in new:
+            drawn = record.folder(name, catalogue.experiment(name), out, RunOptions()) / "figure.svg"
+            shutil.copyfile(drawn, HERE / "figures" / f"{shown}-{experiment}.svg")
     page.write_text(text)
 
 
@@ -121,13 +125,16 @@ def published(documents: list[dict[str, Any]]) -> str:
     """A table of every number that the paper prints, beside ours."""
     rows = []
     for document in documents:
-        name = document["experiment"].partition("/")[2]
-        for row in document["published"]:
-            what = f"{row['label']} {show.case_of(row)}".strip()
-            ours = (style.plain(row["published"]), show.shown(row), show.difference(row))
-            rows.append((name, what, show.measure_of(row), *ours))
-            name = ""
+        cells = document["rows"] if "rows" in document else map(published_cells, document["published"])
+        names = [document["experiment"].partition("/")[2]]
+        rows += [(names.pop() if names else "", *each) for each in cells]
     return table(("experiment", "discipline and case", "number", "paper", "Headgate", "difference"), rows)
+
+
+def published_cells(row: dict[str, Any]) -> Sequence[str]:
+    """The cells of a published number beside ours, without the experiment."""
+    what = f"{row['label']} {show.case_of(row)}".strip()
+    return what, show.measure_of(row), style.plain(row["published"]), show.shown(row), show.difference(row)
 
 
 def findings(documents: list[dict[str, Any]]) -> str:
@@ -152,16 +159,31 @@ def finding_of(number: int, claims: list[tuple[str, str]], text: str) -> str:
     return f'- <a id="why-{number}"></a>**{experiments}**, *{claims[0][1].removeprefix("... ")}*{more}: {text}'
 
 
-def today(documents: list[dict[str, Any]], options: RunOptions) -> str:
-    """The page that shows further disciplines beside those of the papers."""
-    rows = []
-    for document in documents:
-        values = document["headline"]["values"]
-        ours = ", ".join(f"{label} {show.shown(row)}" for label, row in values.items() if label not in options.further)
-        added = (show.shown(values[label]) for label in options.further)
-        rows.append((document["experiment"], document["headline"]["what"], ours, *added))
-    written = table(("experiment", "number", "the paper's", *options.further), rows)
-    return filled((HERE / "today.md").read_text(), "today", written)
+def write_today(names: Collection[str], out: Path, further: str) -> None:
+    """Writes the rows of these experiments into the page with further disciplines, and stores their digests."""
+    options = RunOptions(further=catalogue.further(further))
+    page = HERE / "today.md"
+    documents = [document_of(name, out, options) for name in names]
+    page.write_text(today(page.read_text(), documents, options))
+    stale.store(parts.TODAY, list(names))
+
+
+def today(text: str, documents: list[dict[str, Any]], options: RunOptions) -> str:
+    """The page that shows further disciplines beside those of the papers; rows of other experiments are kept."""
+    head = ("experiment", "number", "the paper's", *options.further)
+    old = between(text, "today")
+    kept = paper_pages.rows(old) if old.startswith(table(head, [])) else ()
+    rows = {name: cells for name, *cells in kept}
+    rows |= {each["experiment"]: today_cells(each, options) for each in documents}
+    ordered = [(name, *rows[name]) for name in short_runs.compared() if name in rows]
+    return filled(text, "today", table(head, ordered))
+
+
+def today_cells(document: dict[str, Any], options: RunOptions) -> list[str]:
+    """The headline number of each discipline."""
+    values = document["headline"]["values"]
+    ours = ", ".join(f"{label} {show.shown(row)}" for label, row in values.items() if label not in options.further)
+    return [document["headline"]["what"], ours, *(show.shown(values[label]) for label in options.further)]
 
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[1]))
 
+import parts
+import stale
 from pages import filled, table
 
 from peers import ns3
@@ -44,6 +46,7 @@ def main(out: Path) -> None:
     }.items():
         text = filled(text, marker, content)
     PAGE.write_text(text)
+    stale.store(parts.PEERS)
 
 
 def score(found: Comparison) -> str:

@@ -20,10 +20,14 @@ def test_a_caption_is_the_output_of_its_command(tmp_path: Path, monkeypatch: pyt
         folder.mkdir(parents=True)
     page.write_text((DOCS / "disciplines" / "red.md").read_text())
     (tmp_path / "scenarios").symlink_to(DOCS.parent / "scenarios")
+    monkeypatch.syspath_prepend(DOCS)
     monkeypatch.setattr(sys, "argv", ["figures.py", "red"])
     drawn = runpy.run_path(str(DOCS / "figures.py"))
+    stored: list[tuple[str, list[str]]] = []
+    monkeypatch.setattr(drawn["stale"], "store", lambda page, parts: stored.append((page, parts)))
     drawn["main"].__globals__["ROOT"] = tmp_path / "docs"
     drawn["main"]()
+    assert stored == [("docs/disciplines/red.md", ["portrait"])]
     assert page.read_text() == (DOCS / "disciplines" / "red.md").read_text(), "run `make figures`"
     assert (tmp_path / "docs" / "figures" / "red.svg").stat().st_size > 1000
 

@@ -13,7 +13,6 @@ import pytest
 import headgate
 from headgate import _core
 from headgate.execution.runner import processors
-from headgate.experiment.running import RunOptions
 from headgate.scenario import RunWorld, Scenario
 from tests.conftest import SMALL
 
@@ -89,10 +88,13 @@ def test_choose_fills_both_pages_and_refuses_shortened_runs(
     page.write_text("<!-- answers -->\n<!-- /answers -->\n<!-- numbers -->\n<!-- /numbers -->\n")
     guide.write_text("<!-- found -->\n<!-- /found -->\n")
     choose["main"].__globals__.update(PAGE=page, GUIDE=guide)
+    stored: list[str] = []
+    monkeypatch.setattr(choose["stale"], "store", stored.append)
     monkeypatch.setattr(sys, "argv", ["choose.py", str(tmp_path)])
     document = evaluation(choose)
     file.write_text(json.dumps(document))
     choose["main"]()
+    assert stored == ["docs/explanation/choosing.md", "docs/guide/evaluate.md"]
     assert choose["answers"](document) in page.read_text()
     assert choose["numbers"](document) in page.read_text()
     # A strength of FABA for each measure, a failure of DropTail for each question.
@@ -174,77 +176,6 @@ def test_the_cost_of_a_point_is_the_difference_of_two_sweeps(
     assert measured == [
         f"1 thread: a point takes 2.00 ms, {costs}",
         f"2 threads: a point takes 1.00 ms, {costs}",
-    ]
-
-
-def experiment(name: str, verdict: str = "holds", finding: str = "") -> dict[str, Any]:
-    """The document of an experiment with one claim and one published number."""
-    claim = {
-        "text": f"The claim of {name}",
-        "place": "section 2",
-        "verdict": verdict,
-        "basis": "ours",
-        "disciplines": ["RED"],
-        "numbers": "1 < 2",
-    }
-    number = {"place": "table I", "measure": "drop_rate", "unit": "%", "label": "RED", "case": {"flows": 9}}
-    ours = {"published": 4.0, "relative": 0.25, "mean": 5.0, "half": 0.5, "per_seed": [4.5, 5.5]}
-    values = {"RED": {"mean": 0.5, "half": 0.0}, "codel": {"mean": 0.75, "half": 0.25}}
-    return {
-        "experiment": name,
-        "claims": [{**claim, "finding": finding}],
-        "published": [{**number, **ours}],
-        "headline": {"what": "Jain's index", "values": values},
-    }
-
-
-def test_papers_lists_claims_published_numbers_and_findings(script: Any):
-    papers = script("papers")
-    holds, first, second = (
-        experiment("faba/fig4"),
-        experiment("faba/fig5", "differs", "The buffer is smaller."),
-        experiment("faba/fig6", "inconclusive", "The buffer is smaller."),
-    )
-    assert papers["claims"]([holds, first]).splitlines()[2:] == [
-        "| fig4 | The claim of faba/fig4 (section 2) | RED | ours | holds | 1 < 2 |",
-        "| fig5 | The claim of faba/fig5 (section 2) | RED | ours | **differs** | 1 < 2 ([why](#why-1)) |",
-    ]
-    assert papers["published"]([holds]).splitlines()[2:] == [
-        "| fig4 | RED flows=9 | drop rate, % | 4 | 5.00 ± 0.50 | +25.0 % |"
-    ]
-    assert papers["findings"]([holds, first, second]) == (
-        '- <a id="why-1"></a>**fig5, fig6**, *The claim of faba/fig5* and 1 more: The buffer is smaller.\n'
-    )
-
-
-def test_papers_fills_the_page_of_a_paper_and_copies_its_figures(script: Any, tmp_path: Path):
-    papers = script("papers")
-    here, out = tmp_path / "docs", tmp_path / "out"
-    (here / "figures").mkdir(parents=True)
-    (out / "faba" / "fig4").mkdir(parents=True)
-    (out / "faba" / "fig4" / "figure.svg").write_text("<svg/>")
-    markers = "".join(f"<!-- {name} -->\n<!-- /{name} -->\n" for name in ("score", "claims", "published", "findings"))
-    (here / "faba.md").write_text(f"{markers}![Figure 4](figures/faba-fig4.svg)\n")
-    papers["write"].__globals__["HERE"] = here
-    papers["write"]("faba", [experiment("faba/fig4")], out)
-    text = (here / "faba.md").read_text()
-    score = "1 claim; with a bound of ours: 1 holds, 0 differ, 0 inconclusive (100 % hold)."
-    assert f"<!-- score -->\n{score}\n<!-- /score -->" in text
-    assert "| fig4 | The claim of faba/fig4 (section 2) | RED | ours | holds | 1 < 2 |" in text
-    assert (here / "figures" / "faba-fig4.svg").read_text() == "<svg/>"
-    with pytest.raises(SystemExit, match="faba/fig5 has not been run in"):
-        papers["document_of"]("faba/fig5", out, RunOptions())
-
-
-def test_papers_shows_further_disciplines_beside_those_of_the_papers(script: Any, tmp_path: Path):
-    papers = script("papers")
-    (tmp_path / "today.md").write_text("<!-- today -->\n<!-- /today -->\n")
-    papers["today"].__globals__["HERE"] = tmp_path
-    text = papers["today"]([experiment("faba/fig4")], RunOptions(further=("codel",)))
-    assert text.splitlines()[1:4] == [
-        "| experiment | number | the paper's | codel |",
-        "| --- | --- | --- | --- |",
-        "| faba/fig4 | Jain's index | RED 0.500 | 0.750 ± 0.25 |",
     ]
 
 

@@ -106,7 +106,7 @@ EXPERIMENT = Experiment(
         Claim(
             "RED's drop rate increases with the number of connections",
             rises(over("connections", "loss", "RED")),
-            FULL,
+            WHY["fig13 two courses"],
             place="section III-E, figure 13(b)",
         ),
         Claim(

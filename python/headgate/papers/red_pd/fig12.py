@@ -93,6 +93,7 @@ EXPERIMENT = Experiment(
         Claim(
             "RED-PD takes less than 0.5 s to identify the flow and start monitoring it",
             below(m("monitored_after", "RED-PD"), 0.5),
+            net.WHY["fig12 seeds"],
             basis=Basis.PAPER,
         ),
         Claim(
