@@ -171,10 +171,10 @@ def install() -> None:
     privileged = [] if is_root() else ["sudo"]
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     print(f"installing {' '.join(packages)}", flush=True)
-    for words in (["update"], ["install", "--yes", "--no-install-recommends", *packages]):
-        done = subprocess.run([*privileged, "apt-get", "--quiet=2", *words], env=environment, check=False)
+    for action in (["update"], ["install", "--yes", "--no-install-recommends", *packages]):
+        done = subprocess.run([*privileged, "apt-get", "--quiet=2", *action], env=environment, check=False)
         if done.returncode:
-            sys.exit(f"apt-get {words[0]} failed with status {done.returncode}")
+            sys.exit(f"apt-get {action[0]} failed with status {done.returncode}")
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ def recorded(log: Path) -> Iterator[Skip]:
 
 def allowed(circumstance: str) -> dict[str, str]:
     """The needs whose tests may be skipped in CI, with the reasons: those of every run and of the circumstance."""
-    tables = tomllib.loads(ALLOWED.read_text("utf-8"))
+    tables: dict[str, dict[str, str]] = tomllib.loads(ALLOWED.read_text("utf-8"))
     unknown = {need for table in tables.values() for need in table} - NEEDS.keys()
     if unknown:
         sys.exit(f"{ALLOWED}: no test has the need {sorted(unknown)}")

@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 import textwrap
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -65,7 +66,7 @@ def test_a_circumstance_allows_its_own_skips_only(log: Path):
 
 def test_each_circumstance_of_the_list_exists():
     listed = subprocess.run([ROOT / ".ci/circumstance", "list"], capture_output=True, text=True, check=True)
-    tables = skips.tomllib.loads(skips.ALLOWED.read_text("utf-8"))
+    tables = tomllib.loads(skips.ALLOWED.read_text("utf-8"))
     assert tables.keys() <= {"always", *listed.stdout.split()}
 
 
@@ -85,7 +86,19 @@ def test_every_skip_of_pytest_is_logged_with_its_test(log: Path, tmp_path: Path)
         def test_run(): pass
         """)
     )
-    words = [sys.executable, "-m", "pytest", "-q", "-p", "tests.conftest", "-n", "2", "--rootdir", tmp_path, tmp_path]
+    words = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "tests.conftest",
+        "-n",
+        "2",
+        "--rootdir",
+        str(tmp_path),
+        str(tmp_path),
+    ]
     subprocess.run(words, cwd=ROOT, capture_output=True, check=True)
     found = {re.sub(r".*::", "", skip.test): skip.needs for skip in skips.recorded(log)}
     assert found == {"test_marked": ("tshark",), "test_called": ("nftables",), "test_other": ("not today",)}
