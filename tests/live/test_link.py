@@ -14,6 +14,7 @@ import pytest
 
 from headgate.live import options
 from tests.conftest import Command
+from tests.live import refused
 from tests.live.rates import best
 
 HOSTS = Path(__file__).with_name("hosts.py")
@@ -196,29 +197,14 @@ def succeeds(*words: str, **keywords) -> bool:
         return False
 
 
-@pytest.fixture
-def as_other_user() -> tuple[str, ...]:
-    """A prefix that runs a command as a user who may make user namespaces and nothing else."""
-    if os.geteuid() != 0:
-        pytest.skip("only root can run a command as another user")
-    prefix = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
-    if not succeeds(*prefix, "unshare", "-U", "true") or not succeeds(*prefix, sys.executable, "-c", "import headgate"):
-        pytest.skip("other users cannot make user namespaces here, or cannot read the package")
-    return prefix
-
-
-def test_a_user_namespace_replaces_root_and_gives_the_command_no_capabilities(as_other_user: tuple[str, ...]):
+def test_a_user_namespace_replaces_root_and_gives_the_command_no_capabilities():
+    """It needs a user who may open /dev/net/tun and make user namespaces. It makes that device in its own /dev/net."""
+    if (why := refused.needs_of_user()) is not None:
+        pytest.skip(why)
     arguments = command("--rate", "1Mbit/s", "--", "sh", "-c", "id -u; grep CapEff /proc/self/status")
-    done = subprocess.run([*as_other_user, *arguments], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == ["65534", "CapEff:", "0" * 16]
-
-
-def test_a_link_to_the_outside_needs_root(as_other_user: tuple[str, ...]):
-    arguments = command("--rate", "1Mbit/s", "--outside", "true")
-    done = subprocess.run([*as_other_user, *arguments], capture_output=True, text=True, check=False)
-    assert done.returncode == 125
-    assert done.stderr.startswith("error: a link to the outside needs root: ")
+    done = refused.run(refused.Case(arguments, device=refused.DEVICE, user=refused.USER))
+    assert done["code"] == 0, done["err"]
+    assert done["out"].split() == [str(refused.USER), "CapEff:", "0" * 16]
 
 
 def test_the_error_without_namespaces_names_the_needed_permission():
@@ -232,7 +218,8 @@ def test_the_error_without_namespaces_names_the_needed_permission():
         check=False,
     )
     assert done.returncode == 125
-    assert "run as root, or allow unprivileged user namespaces" in done.stderr
+    assert "error: cannot make a user namespace: " in done.stderr
+    assert "Run as root, or allow unprivileged user namespaces: raise sysctl user.max_user_namespaces." in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -18,7 +18,7 @@ use headgate_live::io::{LinkEnd, Tun, interface};
 use headgate_live::netns::Namespace;
 use headgate_live::pacing::{Clock, PacedClock};
 use headgate_live::shell::{self, StandardStreams};
-use headgate_live::{EmulatedLink, LaneSettings, LinkSettings};
+use headgate_live::{EmulatedLink, LaneSettings, LinkSettings, LiveResult};
 use headgate_scenario::{Changes, Scenario};
 use memory::Conserved;
 
@@ -31,7 +31,7 @@ fn settings(set: &[&str]) -> LinkSettings {
 }
 
 /// `None`, with the reason printed, if no namespace can be created.
-fn allowed<T>(made: io::Result<T>) -> Option<T> {
+fn allowed<T>(made: LiveResult<T>) -> Option<T> {
     match made {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             eprintln!("skipped: a network namespace needs CAP_SYS_ADMIN");
@@ -134,7 +134,10 @@ fn a_sysctl_that_the_kernel_refuses_is_named() {
     if error.kind() == io::ErrorKind::PermissionDenied {
         return eprintln!("skipped: a network namespace needs CAP_SYS_ADMIN");
     }
-    assert!(error.to_string().starts_with("cannot set net/ipv4/tcp_congestion_control to \"nonesuch\": "), "{error}");
+    assert!(
+        error.to_string().starts_with("cannot set net/ipv4/tcp_congestion_control to \"nonesuch\": the kernel has "),
+        "{error}"
+    );
 }
 
 #[test]

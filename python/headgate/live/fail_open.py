@@ -9,6 +9,7 @@ The child is a fork from before any thread. It reads a pipe whose other end only
 closes.
 """
 
+import errno
 import fcntl
 import os
 import signal
@@ -19,6 +20,7 @@ from contextlib import contextmanager, suppress
 from itertools import product
 from pathlib import Path
 
+from headgate import _core
 from headgate.errors import HeadgateError
 
 #: Requests of the kernel (linux/sockios.h).
@@ -65,8 +67,7 @@ def prepare(interfaces: tuple[str, str]) -> str:
         with socket.socket() as sock, suppress(FileExistsError):
             fcntl.ioctl(sock, SIOCBRADDBR, name.encode() + b"\0")
     except OSError as error:
-        why = "it needs CAP_NET_ADMIN" if isinstance(error, PermissionError) else error.strerror or error
-        raise FailOpenError(f"--fail open: cannot make a bridge of {' and '.join(interfaces)}: {why}") from None
+        raise _refused("Bridge", error, interfaces) from None
     with suppress(OSError):
         Path(NO_ADDRESS.format(name)).write_text("1")
     return name
@@ -97,7 +98,10 @@ def prepared(mode: str, interfaces: tuple[str, str], report: Callable[[str], obj
         return
     bridge = prepare(interfaces)
     end_of_process, held = os.pipe()
-    child = os.fork()
+    try:
+        child = os.fork()
+    except OSError as error:
+        raise _refused("FailOpenProcess", error, interfaces) from None
     if child == 0:
         _wait_and_join(end_of_process, held, bridge, interfaces)
     os.close(end_of_process)
@@ -110,6 +114,12 @@ def prepared(mode: str, interfaces: tuple[str, str], report: Callable[[str], obj
         _, status = os.waitpid(child, 0)
         if status == 0:
             report(f"{' and '.join(interfaces)} are joined by the bridge {bridge}; to part them: ip link del {bridge}")
+
+
+def _refused(request: str, error: OSError, interfaces: tuple[str, str]) -> FailOpenError:
+    # A name without an interface gives an error without a number.
+    number = error.errno or errno.ENODEV
+    return FailOpenError(f"--fail open: {_core.refused(request, number, ' and '.join(interfaces))}")
 
 
 def _allow(held: int) -> None:
