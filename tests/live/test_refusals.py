@@ -167,6 +167,8 @@ def test_a_check_of_the_machine_explains_a_refusal_too(option: str):
         ((), Refusal("socket", "EPERM", ((0, "is", AF_NETLINK),)), "LinkEvents", "forbidden"),
         (("--send", "xdp"), Refusal("socket", "EAFNOSUPPORT", ((0, "is", AF_XDP),)), "XdpSocket", "unsupported"),
         (("--fail", "open"), Refusal("ioctl", "ENOPKG", ((1, "is", SIOCBRADDBR),)), "Bridge", "unsupported"),
+        (("--fail", "open"), Refusal("clone", "EAGAIN", ((0, "has", SIGCHLD),)), "FailOpenProcess", "limit"),
+        (("--fail", "open"), Refusal("socket", "EPERM", ((0, "is", AF_PACKET),)), "PacketSocket", "forbidden"),
     ],
     ids=lambda value: value.call if isinstance(value, Refusal) else None,
 )
