@@ -1,15 +1,17 @@
 """Writes the catalogue of measures into docs/reference and into the JSON Schema of a run.
 
 Places between markers are filled: `<!-- tables -->` and `<!-- over time -->` in tables.md, `<!-- measures: link -->`
-and `<!-- measures: flows -->` in json.md, `<!-- metrics -->` in metrics.md, `<!-- renamed -->` in glossary.md. In
-run-2.json the definitions `bottleneck` and `group` are written. The terms of glossary.md go into glossary.json of the
-package, for reports.
+and `<!-- measures: flows -->` in json.md, `<!-- metrics -->` in metrics.md, `<!-- renamed -->` in glossary.md. On Linux
+also `<!-- requests -->` and `<!-- causes -->` in system.md. In run-2.json the definitions `bottleneck` and `group` are
+written. The terms of glossary.md go into glossary.json of the package, for reports.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -55,6 +57,9 @@ def files() -> Iterator[tuple[Path, str]]:
     yield DOCS / "json.md", filled(page, "measures: flows", _measures(FLOWS))
     yield DOCS / "metrics.md", filled((DOCS / "metrics.md").read_text(), "metrics", _named(MEASURES))
     yield DOCS / "glossary.md", filled((DOCS / "glossary.md").read_text(), "renamed", _renamed())
+    if sys.platform == "linux":
+        page = filled((DOCS / "system.md").read_text(), "requests", _requests())
+        yield DOCS / "system.md", filled(page, "causes", _causes())
     yield TERMS, terms((DOCS / "glossary.md").read_text())
     yield SCHEMA, json.dumps(schema(json.loads(SCHEMA.read_text())), indent=2, ensure_ascii=False) + "\n"
 
@@ -67,6 +72,41 @@ def _renamed() -> str:
     for name, (column, words) in renamed.VALUES.items():
         rows += [(f"`{column}` in `{name}`", old, new) for old, new in words.items() if not old.startswith("gauge:")]
     return table(("where", "old name", "new name"), [(where, f"`{old}`", f"`{new}`") for where, old, new in rows])
+
+
+def _common_remedies() -> dict[str, str]:
+    """By cause, the remedy of every request without one of its own."""
+    found: dict[str, Counter[str]] = {}
+    for _, _, _, remedies in _core.requests():
+        for cause, remedy in remedies:
+            found.setdefault(cause, Counter())[remedy] += 1
+    return {cause: counts.most_common(1)[0][0] for cause, counts in found.items()}
+
+
+def _requests() -> str:
+    """The requests to the system with their own remedies."""
+    common = _common_remedies()
+    rows = []
+    for _, act, purpose, remedies in _core.requests():
+        causes: dict[str, list[str]] = {}
+        for cause, remedy in remedies:
+            if remedy != common[cause]:
+                causes.setdefault(remedy, []).append(cause)
+        own = "<br>".join(f"*{', '.join(names)}*: {_plain(remedy)}." for remedy, names in causes.items())
+        rows.append([_plain(act), f"{_plain(purpose)}.", own])
+    return table(["to", "purpose", "remedies by cause"], rows)
+
+
+def _causes() -> str:
+    """The remedies that hold for every request without one of its own."""
+    return table(
+        ["cause", "remedy"], [[f"*{cause}*", f"{_plain(text)}."] for cause, text in _common_remedies().items()]
+    )
+
+
+def _plain(text: str) -> str:
+    """Text of a message as Markdown."""
+    return re.sub(r"([_*<>])", r"\\\1", text)
 
 
 def terms(page: str) -> str:

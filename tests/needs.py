@@ -104,6 +104,7 @@ NEEDS = {
     "ns-3": Need("ns-3", Path("/usr/include/ns3/core-module.h").is_file, ("libns3-dev", "g++")),
     "openssl": Need("openssl", on_path("openssl"), ("openssl",)),
     "packetdrill": Need("a checkout of packetdrill", lambda: False, command="make packetdrill CHECKOUT=..."),
+    "other-user": Need("a package and namespaces that other users may use", lambda: True),
     "priority": Need("real-time priorities", is_root, command="sudo make test"),
     "restricted-cc": Need("a congestion controller that namespaces may not use", lambda: True),
     "root": Need("root", is_root, command="sudo make test"),

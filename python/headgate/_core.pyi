@@ -12,6 +12,7 @@ __all__ = [
     "Discipline",
     "Gateway",
     "Link",
+    "LiveError",
     "Named",
     "Outcome",
     "PacketActions",
@@ -39,6 +40,8 @@ __all__ = [
     "prepare",
     "prometheus_metrics",
     "reasons",
+    "refused",
+    "requests",
     "run",
     "run_live",
     "sources",
@@ -63,6 +66,13 @@ class ScenarioError(ValueError):
     column: int | None
     change: str | None
     argument: str
+
+class LiveError(RuntimeError):
+    """Something that real packets need and this machine does not give, with the remedy."""
+
+    request: str | None
+    """The refused request, one of `requests()`."""
+    errno: int | None
 
 class Stopped(Exception):
     """A run that was asked to stop before its end."""
@@ -166,6 +176,11 @@ class Gateway:
 
 def measure(scenario: Scenario, rate_bps: int, packet: int, seconds: float) -> dict[str, Any]: ...
 def prepare() -> None: ...
+def requests() -> list[tuple[str, str, str, list[tuple[str, str]]]]:
+    """Every request to the system that real packets need: name, act, purpose, and remedies by cause."""
+
+def refused(name: str, errno: int, object: str = "") -> LiveError:
+    """The error of a request that the system answered with `errno`."""
 
 @final
 class Progress:

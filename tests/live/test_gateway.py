@@ -147,7 +147,11 @@ def test_datagrams_cross_both_ways_and_kill_9_leaves_nothing(roads: GatewayNetwo
         check=False,
     )
     assert beside.returncode == 1
-    assert beside.stderr == "error: in: no AF_XDP: another AF_XDP socket uses its first queue\n"
+    busy = "error: cannot bind the AF_XDP socket to an interface (in): device or resource busy (EBUSY). "
+    assert beside.stderr.startswith(busy)
+    assert (
+        "End the program whose AF_XDP socket uses the interface's first queue, or use --send packet." in beside.stderr
+    )
     assert "gateway, " in fresh.end(signal.SIGINT)
 
 

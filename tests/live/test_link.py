@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 
 from headgate.live import options
+from tests import needs
 from tests.conftest import Command
+from tests.live import refused
 from tests.live.rates import best
 
 HOSTS = Path(__file__).with_name("hosts.py")
@@ -39,11 +41,7 @@ def serve(*arguments: object) -> str:
 
 @pytest.fixture(scope="module", autouse=True)
 def skip_without_namespaces() -> None:
-    if not Path("/dev/net/tun").exists():
-        pytest.skip("there is no /dev/net/tun")
-    done = link("--rate", "1Mbit/s", "true")
-    if done.returncode == 125:
-        pytest.skip(done.stderr)
+    needs.without("linux", "tun", "namespaces")
 
 
 @pytest.mark.parametrize(
@@ -89,8 +87,7 @@ def test_a_transfer_gets_the_rate_less_its_headers():
 
 
 def test_ipv6_crosses_the_link_and_is_marked():
-    if not Path("/proc/sys/net/ipv6").exists():
-        pytest.skip("the kernel has no IPv6")
+    needs.without("ipv6")
     marking = ("--reverse-qdisc", "red:minth=2p,maxth=20p,ecn=on", "--tcp-ecn")
     size = 1_000_000
     done = link(
@@ -196,35 +193,20 @@ def succeeds(*words: str, **keywords) -> bool:
         return False
 
 
-@pytest.fixture
-def as_other_user() -> tuple[str, ...]:
-    """A prefix that runs a command as a user who may make user namespaces and nothing else."""
-    if os.geteuid() != 0:
-        pytest.skip("only root can run a command as another user")
-    prefix = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
-    if not succeeds(*prefix, "unshare", "-U", "true") or not succeeds(*prefix, sys.executable, "-c", "import headgate"):
-        pytest.skip("other users cannot make user namespaces here, or cannot read the package")
-    return prefix
-
-
-def test_a_user_namespace_replaces_root_and_gives_the_command_no_capabilities(as_other_user: tuple[str, ...]):
+def test_a_user_namespace_replaces_root_and_gives_the_command_no_capabilities():
+    """It needs a user who may open /dev/net/tun and make user namespaces. It makes that device in its own /dev/net."""
+    if (why := refused.needs_of_user()) is not None:
+        needs.lack("other-user", why)
     arguments = command("--rate", "1Mbit/s", "--", "sh", "-c", "id -u; grep CapEff /proc/self/status")
-    done = subprocess.run([*as_other_user, *arguments], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == ["65534", "CapEff:", "0" * 16]
-
-
-def test_a_link_to_the_outside_needs_root(as_other_user: tuple[str, ...]):
-    arguments = command("--rate", "1Mbit/s", "--outside", "true")
-    done = subprocess.run([*as_other_user, *arguments], capture_output=True, text=True, check=False)
-    assert done.returncode == 125
-    assert done.stderr.startswith("error: a link to the outside needs root: ")
+    done = refused.run(refused.Case(arguments, device=refused.DEVICE, user=refused.USER))
+    assert done["code"] == 0, done["err"]
+    assert done["out"].split() == [str(refused.USER), "CapEff:", "0" * 16]
 
 
 def test_the_error_without_namespaces_names_the_needed_permission():
     none = "echo 0 > /proc/sys/user/max_user_namespaces; exec setpriv --inh-caps=-all --bounding-set=-all "
     if not succeeds("unshare", "-Ur", "sh", "-c", none + "true"):
-        pytest.skip("it needs util-linux and user namespaces")
+        needs.lack("namespaces")
     done = subprocess.run(
         ["unshare", "-Ur", "sh", "-c", none + shlex.join(command("--rate", "1Mbit/s", "true"))],
         capture_output=True,
@@ -232,7 +214,8 @@ def test_the_error_without_namespaces_names_the_needed_permission():
         check=False,
     )
     assert done.returncode == 125
-    assert "run as root, or allow unprivileged user namespaces" in done.stderr
+    assert "error: cannot make a user namespace: " in done.stderr
+    assert "Run as root, or allow unprivileged user namespaces: raise sysctl user.max_user_namespaces." in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -334,7 +317,7 @@ def test_a_congestion_controller_that_new_namespaces_may_not_use_is_an_error_tha
     )
     kept = next((name for name in known if name not in allowed), None)
     if kept is None:
-        pytest.skip("this machine allows all controllers that it has")
+        needs.lack("restricted-cc")
     done = link("--rate", "1Mbit/s", "--cc", kept, "true")
     assert done.returncode == 2
     assert done.stderr.startswith(f"error: --cc {kept}: the kernel allows {kept} only in the first network namespace")

@@ -261,7 +261,7 @@ def test_runs_on_real_packets_are_never_concurrent(command: Command, small: Path
 
 def test_the_error_names_the_permission_that_the_kernel_refuses(monkeypatch: pytest.MonkeyPatch):
     def refuse() -> None:
-        raise PermissionError("a link needs network namespaces")
+        raise _core.LiveError("a link needs network namespaces")
 
     monkeypatch.setattr(_core, "prepare", refuse, raising=False)
     monkeypatch.setattr(_core, "check_live", lambda _: None, raising=False)

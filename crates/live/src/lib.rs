@@ -35,16 +35,20 @@
 #![deny(unsafe_code)]
 
 mod counts;
+mod error;
 mod forward;
 mod gateway;
 mod hosts;
 pub mod io;
 mod link;
 pub mod load;
+#[cfg(test)]
+mod refusals;
 pub mod run;
 mod threads;
 mod timeline;
 
+pub use error::{LiveError, LiveResult, SystemError};
 pub use forward::{
     CATCH_UP, ChangeSender, Fabric, FabricChange, FlowCounts, FlowView, Forwarder, ForwarderThread, LANE_METRICS, Lane,
     LaneCounts, LaneHandover, LaneLedger, LaneMetric, LaneSettings, LaneView, Lanes, MOST_FLOWS_SHOWN,
@@ -55,6 +59,7 @@ pub use hosts::{Addresses, netns, shell};
 pub use io::anomalies::{AnomalyCounts, FrameAnomaly};
 pub use io::frame::{IpPosition, Layer, ParsedFrame, Parser};
 pub use io::pool::{FrameId, Pool};
+pub use io::request::{Cause, Request};
 pub use io::{clock, ecn};
 pub use link::{EmulatedLink, LinkSettings, datagram_load, log};
 

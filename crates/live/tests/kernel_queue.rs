@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use aqm::Time;
-use headgate_live::netns::Namespace;
+use headgate_live::netns::{self, Namespace};
 use headgate_live::run::{
     KernelQdisc, LiveRun, LiveRunError, check_kernel_qdisc, check_kernel_supported, run, run_kernel,
 };
@@ -16,17 +16,14 @@ use headgate_scenario::{Changes, Scenario};
 
 /// Whether the tests can run; prints the reason if not.
 fn possible() -> bool {
-    if Command::new("tc").arg("-V").output().is_err() || !Path::new("/dev/net/tun").exists() {
-        headgate_needs::skip("iproute2");
+    if !headgate_needs::has("tc", "iproute2") {
         return false;
     }
-    match Namespace::new() {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            headgate_needs::skip("namespaces");
-            false
-        }
-        made => made.map(|_| true).unwrap(),
+    let prepared = netns::prepare();
+    if prepared.is_err() {
+        headgate_needs::skip("namespaces");
     }
+    prepared.is_ok()
 }
 
 fn kernel_qdisc(words: &str) -> KernelQdisc {

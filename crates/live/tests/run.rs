@@ -5,20 +5,18 @@
 use std::io;
 
 use aqm::{Span, Time};
-use headgate_live::netns::Namespace;
+use headgate_live::netns;
 use headgate_live::run::{HostLosses, LiveRun, LiveRunError, run};
 use headgate_measure::{EventBatch, PacketEvent, RunObserver, TraceRow};
 use headgate_scenario::{Changes, Scenario};
 
 /// Whether namespaces can be created; prints the reason if not.
 fn possible() -> bool {
-    match Namespace::new() {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            headgate_needs::skip("namespaces");
-            false
-        }
-        made => made.map(|_| true).unwrap(),
+    let prepared = netns::prepare();
+    if prepared.is_err() {
+        headgate_needs::skip("namespaces");
     }
+    prepared.is_ok()
 }
 
 fn scenario(keys: &str) -> Scenario {

@@ -1,6 +1,5 @@
 //! The Python class of a gateway between two interfaces. Its forwarding thread never waits for the interpreter.
 
-use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use headgate_live::io::SendMethod;
@@ -9,6 +8,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::errors::settings_or_live_error;
 use crate::scenario::Scenario;
 use crate::view::view_dict;
 
@@ -44,7 +44,7 @@ impl Gateway {
         let lanes = lanes(forward, reverse, overheads);
         let settings =
             GatewaySettings { interfaces: interfaces.into(), lanes, offloads_off, sending: send_method(send)?, seed };
-        let opened = py.detach(|| Running::open(settings)).map_err(to_py_error)?;
+        let opened = py.detach(|| Running::open(settings)).map_err(settings_or_live_error)?;
         Ok(Gateway(Mutex::new(opened)))
     }
 
@@ -70,7 +70,7 @@ impl Gateway {
     #[pyo3(signature = (forward, reverse, *, overheads=(0, 0)))]
     fn refit(&self, py: Python<'_>, forward: &Scenario, reverse: &Scenario, overheads: (i32, i32)) -> PyResult<()> {
         let lanes = lanes(forward, reverse, overheads);
-        py.detach(|| self.inner().refit(lanes)).map_err(to_py_error)
+        py.detach(|| self.inner().refit(lanes)).map_err(settings_or_live_error)
     }
 
     /// The latest published state of both directions.
@@ -81,7 +81,7 @@ impl Gateway {
 
     /// Stops forwarding and returns the final state.
     fn stop<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let view = py.detach(|| self.inner().stop())?;
+        let view = py.detach(|| self.inner().stop()).map_err(settings_or_live_error)?;
         view_dict(py, &view)
     }
 }
@@ -96,13 +96,5 @@ fn send_method(name: &str) -> PyResult<SendMethod> {
         "packet" => Ok(SendMethod::Packet),
         "xdp" => Ok(SendMethod::Xdp),
         _ => Err(PyValueError::new_err(format!("`send`: expected auto, packet or xdp, found {name:?}"))),
-    }
-}
-
-/// Converts an error; one that the user can correct becomes a `ValueError`.
-fn to_py_error(error: io::Error) -> PyErr {
-    match error.kind() {
-        io::ErrorKind::InvalidInput => PyValueError::new_err(error.to_string()),
-        _ => error.into(),
     }
 }

@@ -16,6 +16,8 @@ mod packet;
 mod port;
 mod prototype;
 mod registry;
+#[cfg(target_os = "linux")]
+mod requests;
 mod run;
 mod scenario;
 #[cfg(target_os = "linux")]
@@ -25,7 +27,7 @@ mod view;
 #[pyo3::pymodule]
 mod _core {
     #[pymodule_export]
-    use crate::errors::{ScenarioError, Stopped};
+    use crate::errors::{LiveError, ScenarioError, Stopped};
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use crate::gateway::Gateway;
@@ -46,6 +48,9 @@ mod _core {
         Controller, Discipline, Named, NamedValues, Parameter, Source, controllers, discipline, disciplines, find,
         groups, nearest, reasons, sources,
     };
+    #[cfg(target_os = "linux")]
+    #[pymodule_export]
+    use crate::requests::{refused, requests};
     #[pymodule_export]
     use crate::run::{Progress, run};
     #[pymodule_export]

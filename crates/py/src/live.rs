@@ -9,21 +9,23 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use aqm::{Rate, Span};
 use headgate_live::datagram_load::{self, DatagramLoad};
 use headgate_live::log::LinkLog;
-use headgate_live::shell::{self, StandardStreams};
+use headgate_live::shell::{self, CommandStartError, StandardStreams};
 use headgate_live::{Addresses, EmulatedLink as Running, LaneSettings, LinkSettings, netns};
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use pyo3_arrow::PyRecordBatch;
 
+use crate::errors::settings_or_live_error;
 use crate::link_log;
 use crate::scenario::Scenario;
 use crate::view::view_dict;
 
-/// Prepares this process for making network namespaces. Raises `PermissionError` with the missing right.
+/// Tests the device for links and prepares this process for making network namespaces. Raises `LiveError` with the missing
+/// right.
 #[pyfunction]
 pub fn prepare() -> PyResult<()> {
-    Ok(netns::prepare()?)
+    netns::prepare().map_err(settings_or_live_error)
 }
 
 /// Sends datagrams of `packet` bytes, headers included, at `rate_bps` for `seconds` over a temporary link, and returns
@@ -39,7 +41,7 @@ pub fn measure<'py>(
     let lanes = [LaneSettings::of_bottleneck(&scenario.0, 0), LaneSettings::of_bottleneck(&scenario.0, 0)];
     let settings = LinkSettings { lanes, seed: 1, sysctls: Vec::new(), outside: false, log: None };
     let load = DatagramLoad { rate: Rate::from_bits(rate_bps), packet, duration: Span::from_secs_f64(seconds) };
-    let measurement = py.detach(|| datagram_load::measure(settings, load))?;
+    let measurement = py.detach(|| datagram_load::measure(settings, load)).map_err(settings_or_live_error)?;
     let dict = view_dict(py, &measurement.view)?;
     let ([near, far], received) = (measurement.counters, measurement.delay.count());
     let numbers = [
@@ -117,7 +119,9 @@ impl Link {
             LaneSettings::of_bottleneck(&reverse.0, overheads.1),
         ];
         let qdiscs = [&lanes[0], &lanes[1]].map(|lane| lane.qdisc.to_string());
-        let link = py.detach(|| Running::open(LinkSettings { lanes, seed, sysctls, outside, log }))?;
+        let link = py
+            .detach(|| Running::open(LinkSettings { lanes, seed, sysctls, outside, log }))
+            .map_err(settings_or_live_error)?;
         Ok(Link(Mutex::new(LinkProcesses { link, qdiscs, seed, command: None, server: None })))
     }
 
@@ -125,7 +129,8 @@ impl Link {
     /// command and forwards signals to it.
     fn spawn(&self, words: Vec<OsString>) -> PyResult<u32> {
         let mut inner = self.inner();
-        let child = shell::spawn(inner.link.near(), words, variables(&inner.link), StandardStreams::Inherited)?;
+        let child = shell::spawn(inner.link.near(), words, variables(&inner.link), StandardStreams::Inherited);
+        let child = child.map_err(not_started)?;
         let pid = child.id();
         inner.command = Some(child);
         Ok(pid)
@@ -134,14 +139,15 @@ impl Link {
     /// Starts the server in the far host, with our standard error only.
     fn serve(&self, words: Vec<OsString>) -> PyResult<()> {
         let mut inner = self.inner();
-        let child = shell::spawn(inner.link.far(), words, variables(&inner.link), StandardStreams::OnlyErrors)?;
+        let child = shell::spawn(inner.link.far(), words, variables(&inner.link), StandardStreams::OnlyErrors);
+        let child = child.map_err(not_started)?;
         inner.server = Some(child);
         Ok(())
     }
 
     /// Whether a process in the far host listens for TCP connections or UDP datagrams.
     fn listens(&self) -> PyResult<bool> {
-        Ok(shell::has_listener(self.inner().link.far())?)
+        shell::has_listener(self.inner().link.far()).map_err(settings_or_live_error)
     }
 
     /// The exit code of the command, as a shell gives it; None while it runs.
@@ -186,7 +192,7 @@ impl Link {
 
     /// Ends the server, stops forwarding and returns the final state.
     fn stop<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let view = py.detach(|| {
+        let stopped = py.detach(|| {
             let mut inner = self.inner();
             let inner = &mut *inner;
             [&mut inner.server, &mut inner.command]
@@ -194,8 +200,8 @@ impl Link {
                 .filter_map(Option::as_mut)
                 .try_for_each(shell::end_command)?;
             inner.link.stop()
-        })?;
-        view_dict(py, &view)
+        });
+        view_dict(py, &stopped.map_err(settings_or_live_error)?)
     }
 }
 
@@ -207,7 +213,15 @@ fn variables(link: &Running) -> Vec<(String, String)> {
     v4.chain(v6).map(|(end, address)| (format!("HEADGATE_{end}"), address.to_string())).collect()
 }
 
+/// An `OSError` tells of the program, as a shell would; a `LiveError` of the process.
+fn not_started(error: CommandStartError) -> PyErr {
+    match error {
+        CommandStartError::Program(error) => PyOSError::new_err((error.raw_os_error(), error.to_string())),
+        CommandStartError::Live(error) => settings_or_live_error(error),
+    }
+}
+
 fn poll(child: &mut Option<Child>) -> PyResult<Option<i32>> {
     let child = child.as_mut().ok_or_else(|| PyRuntimeError::new_err("nothing was started"))?;
-    Ok(child.try_wait()?.map(shell::exit_code))
+    shell::poll(child).map_err(settings_or_live_error)
 }

@@ -1,17 +1,15 @@
 //! A scenario on real packets, for Python.
 
-use std::io;
-
 use aqm::Qdisc;
 use aqm::parts::Histogram;
-use headgate_live::SharedView;
 use headgate_live::run::{self, KernelQdisc, KernelReport, LinkFidelity, LiveRunError};
+use headgate_live::{LiveError, SharedView};
 use headgate_measure::RunObserver;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyCFunction, PyDict};
 
-use crate::errors::Stopped;
+use crate::errors::{Stopped, live_error};
 use crate::outcome::Outcome;
 use crate::prototype::Failure;
 use crate::run::{Callbacks, Progress, watched};
@@ -31,13 +29,13 @@ pub fn check_kernel(scenario: &Scenario) -> PyResult<()> {
 }
 
 /// Why this machine's kernel or tc has no qdisc of these words, kind and options; `None` if they have it. Raises
-/// `OSError` for another reason.
+/// `LiveError` for another reason.
 #[pyfunction]
 pub fn check_kernel_qdisc(py: Python<'_>, words: Vec<String>) -> PyResult<Option<String>> {
     match py.detach(|| run::check_kernel_qdisc(&KernelQdisc { words })) {
         Ok(()) => Ok(None),
-        Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(Some(error.to_string())),
-        Err(error) => Err(error.into()),
+        Err(LiveError::Unsupported(why)) => Ok(Some(why)),
+        Err(error) => Err(live_error("", error)),
     }
 }
 
@@ -110,8 +108,8 @@ fn to_py_error(qdisc: &str, error: LiveRunError) -> PyErr {
     match error {
         LiveRunError::Refused(why) => PyValueError::new_err(why),
         LiveRunError::Stopped => Stopped::new_err("stopped before the end"),
-        // An `OSError` would say that results cannot be written, so a system error becomes a `RuntimeError`.
-        error => PyRuntimeError::new_err(format!("{qdisc}: {error}")),
+        LiveRunError::System(error) => live_error(qdisc, error),
+        error => live_error(qdisc, LiveError::Ended(error.to_string())),
     }
 }
 

@@ -64,7 +64,7 @@ class ViewSocket:
         self._socket: socket.socket | None = None
 
     def __enter__(self) -> Self:
-        with suppress(OSError):
+        with suppress(OSError, RuntimeError):  # `RuntimeError`: no thread can be started
             folder = _open_folder()
             for path in folder.glob("*.sock"):
                 _remove_if_stale(path)

@@ -88,7 +88,7 @@ def link(
             made = _core.Link(
                 forward, reverse, overheads=overheads, seed=seed, sysctls=sysctls, outside=outside, log=log
             )
-        except OSError as error:
+        except (_core.LiveError, ValueError) as error:
             raise session.not_made(error, cc) from None
         given_options = {"command": command, **options.by_direction(given), "server": served, "seed": seed}
         keeper.begin(made, {**given_options, "outside": outside, "cc": cc, "tcp_ecn": tcp_ecn})
@@ -134,7 +134,7 @@ def _check(soak: str | None) -> NoReturn:
     try:
         _core.prepare()
         table, good = check.run() if lasting is None else soaking.run(lasting, lambda line: typer.echo(line, err=True))
-    except OSError as error:
-        raise session.LinkError(str(error)) from None
+    except (_core.LiveError, ValueError) as error:
+        raise session.not_made(error, None) from None
     console().print(table)
     raise typer.Exit(0 if good else 1)

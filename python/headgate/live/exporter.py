@@ -6,6 +6,7 @@ short, the event loop stops accepting for a second at a time. No request prints 
 """
 
 import asyncio
+import errno
 import os
 import socket
 from collections.abc import Callable, Iterator, Mapping
@@ -16,6 +17,7 @@ from typing import Any
 
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
+from headgate import _core
 from headgate.errors import UsageError
 from headgate.live.prometheus import exposition
 
@@ -72,7 +74,10 @@ class Exporter:
         stop = asyncio.Event()
         serving = _Server(lambda: exposition(read_view()).encode())
         thread = Thread(target=_run, args=(loop, serving.run(self._socket, stop)), name="metrics", daemon=True)
-        thread.start()
+        try:
+            thread.start()
+        except RuntimeError:
+            raise _core.refused("Thread", errno.EAGAIN, "metrics") from None
         try:
             yield
         finally:
@@ -82,7 +87,8 @@ class Exporter:
 
 def _run(loop: asyncio.AbstractEventLoop, serving: Any) -> None:
     # Of this thread alone, on Linux: forwarding comes first.
-    os.setpriority(os.PRIO_PROCESS, get_native_id(), NICENESS)
+    with suppress(OSError):  # a sandbox may forbid it; requests then compete with other programs
+        os.setpriority(os.PRIO_PROCESS, get_native_id(), NICENESS)
     with asyncio.Runner(loop_factory=lambda: loop) as runner:
         runner.run(serving)
 

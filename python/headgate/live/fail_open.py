@@ -9,6 +9,7 @@ The child is a fork from before any thread. It reads a pipe whose other end only
 closes.
 """
 
+import errno
 import fcntl
 import os
 import signal
@@ -19,11 +20,12 @@ from contextlib import contextmanager, suppress
 from itertools import product
 from pathlib import Path
 
+from headgate import _core
 from headgate.errors import HeadgateError
 
 #: Requests of the kernel (linux/sockios.h).
 SIOCGIFFLAGS, SIOCSIFFLAGS = 0x8913, 0x8914
-SIOCBRADDBR, SIOCBRADDIF, SIOCBRDELIF = 0x89A0, 0x89A2, 0x89A3
+SIOCBRADDBR, SIOCBRDELBR, SIOCBRADDIF, SIOCBRDELIF = 0x89A0, 0x89A1, 0x89A2, 0x89A3
 
 IFF_UP = 1
 
@@ -58,18 +60,25 @@ def released(interfaces: tuple[str, str]) -> bool:
     return found
 
 
-def prepare(interfaces: tuple[str, str]) -> str:
-    """Makes the bridge of `interfaces`, without ports, unless it is there. Returns its name."""
+def prepare(interfaces: tuple[str, str]) -> tuple[str, bool]:
+    """Makes the bridge of `interfaces`, without ports. Returns its name, and whether it was not there before."""
+    made = False
     try:
         name = bridge_name(interfaces[0])
         with socket.socket() as sock, suppress(FileExistsError):
             fcntl.ioctl(sock, SIOCBRADDBR, name.encode() + b"\0")
+            made = True
     except OSError as error:
-        why = "it needs CAP_NET_ADMIN" if isinstance(error, PermissionError) else error.strerror or error
-        raise FailOpenError(f"--fail open: cannot make a bridge of {' and '.join(interfaces)}: {why}") from None
+        raise _refused("Bridge", error, interfaces) from None
     with suppress(OSError):
         Path(NO_ADDRESS.format(name)).write_text("1")
-    return name
+    return name, made
+
+
+def remove(bridge: str) -> None:
+    """Removes `bridge`, which is switched off, if it is there."""
+    with suppress(OSError), socket.socket() as sock:
+        fcntl.ioctl(sock, SIOCBRDELBR, bridge.encode() + b"\0")
 
 
 def join(bridge: str, interfaces: tuple[str, str]) -> None:
@@ -95,21 +104,41 @@ def prepared(mode: str, interfaces: tuple[str, str], report: Callable[[str], obj
     if mode == "closed":
         yield lambda: None
         return
-    bridge = prepare(interfaces)
+    bridge, made = prepare(interfaces)
     end_of_process, held = os.pipe()
-    child = os.fork()
+    try:
+        child = os.fork()
+    except OSError as error:
+        if made:
+            remove(bridge)
+        raise _refused("FailOpenProcess", error, interfaces) from None
     if child == 0:
         _wait_and_join(end_of_process, held, bridge, interfaces)
     os.close(end_of_process)
-    if joined:
+    forwarded = joined
+
+    def forwards() -> None:
+        nonlocal forwarded
+        forwarded = True
         _allow(held)
+
+    if joined:
+        forwards()
     try:
-        yield lambda: _allow(held)
+        yield forwards
     finally:
         os.close(held)
         _, status = os.waitpid(child, 0)
         if status == 0:
             report(f"{' and '.join(interfaces)} are joined by the bridge {bridge}; to part them: ip link del {bridge}")
+        elif made and not forwarded:
+            remove(bridge)
+
+
+def _refused(request: str, error: OSError, interfaces: tuple[str, str]) -> FailOpenError:
+    # A name without an interface gives an error without a number.
+    number = error.errno or errno.ENODEV
+    return FailOpenError(f"--fail open: {_core.refused(request, number, ' and '.join(interfaces))}")
 
 
 def _allow(held: int) -> None:

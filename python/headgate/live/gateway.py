@@ -59,7 +59,7 @@ def open_gateway(settings: GatewaySettings) -> _core.Gateway:
         return _core.Gateway(**{key: value for key, value in settings._asdict().items() if key not in OURS})
     except ValueError as error:
         raise UsageError(str(error)) from None
-    except OSError as error:
+    except _core.LiveError as error:
         raise GatewayError(str(error)) from None
 
 
@@ -88,7 +88,7 @@ def run(
         seconds = time.monotonic() - begun
         try:
             view = gateway.stop()
-        except OSError as error:
+        except _core.LiveError as error:
             failure, view = GatewayError(f"the gateway failed: {error}"), gateway.view()
     return GatewayRun(seconds, view, failure)
 
@@ -114,7 +114,7 @@ def reloading(
             if new.fixed != fixed:
                 raise UsageError(f"{', '.join(FIXED)} cannot change while the gateway runs: restart it")
             gateway.refit(new.forward, new.reverse, overheads=new.overheads)
-        except (UsageError, ValueError) as error:
+        except (UsageError, ValueError, _core.LiveError) as error:
             report(f"error: {error}\nthe settings are unchanged")
         else:
             report("reloaded")

@@ -33,12 +33,12 @@ class LinkError(HeadgateError):
     exit_code = 125
 
 
-def not_made(error: OSError, cc: str | None) -> HeadgateError:
+def not_made(error: Exception, cc: str | None) -> HeadgateError:
     """The error of a link that cannot be made; `cc` is the congestion control of its hosts."""
+    if not isinstance(error, ValueError):
+        return LinkError(str(error))
     _, named, why = str(error).partition(f'net/ipv4/tcp_congestion_control to "{cc}": ')
-    if named:
-        return UsageError(f"--cc {cc}: {why}")
-    return LinkError(str(error))
+    return UsageError(f"--cc {cc}: {why}" if named else str(error))
 
 
 class CommandError(HeadgateError):
@@ -46,7 +46,7 @@ class CommandError(HeadgateError):
 
     def __init__(self, word: str, error: OSError) -> None:
         self.exit_code = 127 if isinstance(error, FileNotFoundError) else 126
-        super().__init__(f"cannot run {word!r}: {str(error).removesuffix(')').split(' (os error ')[0]}")
+        super().__init__(f"cannot run {word!r}: {os.strerror(error.errno or 0)}")
 
 
 class CommandRun(NamedTuple):
@@ -77,10 +77,12 @@ def run(
             forward_to(pid)
             code = _wait(link, pid, watches, tick)
             seconds = time.monotonic() - begun
+    except _core.LiveError as error:
+        raise LinkError(str(error)) from None
     finally:
         try:
             view = link.stop()
-        except OSError as error:
+        except _core.LiveError as error:
             raise LinkError(f"the link failed: {error}") from None
     return CommandRun(code, seconds, view)
 
@@ -126,7 +128,10 @@ def _wait(
 ) -> int:
     """Waits for the command `pid`; raises `LinkError` if the link fails before it ends."""
     ended = select.poll()
-    handle = os.pidfd_open(pid)
+    try:
+        handle = os.pidfd_open(pid)
+    except OSError as error:
+        raise LinkError(str(_core.refused("ProcessWatch", error.errno or 0))) from None
     try:
         ended.register(handle, select.POLLIN)
         while (code := link.poll()) is None:

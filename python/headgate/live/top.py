@@ -6,7 +6,8 @@ import ipaddress
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from headgate.errors import UsageError
+from headgate import _core
+from headgate.errors import HeadgateError, UsageError
 from headgate.execution import top_socket
 from headgate.live.directions import DIRECTIONS
 
@@ -32,12 +33,20 @@ class NotRunningError(UsageError):
     """No running link or gateway matches."""
 
 
+class TopError(HeadgateError):
+    """Running links and gateways cannot be asked."""
+
+
 def find(which: str | None) -> dict[str, Any]:
     """The document of the link or gateway with this name or process; without `which`, of the only one.
 
-    Raises `NotRunningError` if there is none, and `UsageError` if there are several.
+    Raises `NotRunningError` if there is none, `UsageError` if there are several, and `TopError` if the system gives no
+    socket.
     """
-    documents = [document for _, document in top_socket.running()]
+    try:
+        documents = [document for _, document in top_socket.running()]
+    except OSError as error:
+        raise TopError(str(_core.refused("ViewSocket", error.errno or 0))) from None
     if which is not None:
         documents = [each for each in documents if which in (each["name"], str(each["pid"]))]
     if len(documents) == 1:

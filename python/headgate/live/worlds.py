@@ -83,7 +83,7 @@ def refusals(scenario: Scenario) -> dict[str, str]:
     for qdisc, command in commands.items():
         try:
             missing = _core.check_kernel_qdisc(list(command.words))
-        except OSError as error:
+        except _core.LiveError as error:
             raise RunFailedError(f"{qdisc}: {error}") from None
         if missing is not None:
             refused[qdisc] = f"{qdisc}: {missing}"
@@ -95,7 +95,7 @@ def refusals(scenario: Scenario) -> dict[str, str]:
 def _prepare() -> None:
     try:
         _core.prepare()
-    except OSError as error:
+    except _core.LiveError as error:
         raise RunFailedError(str(error)) from None
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 from headgate import _core, shipped
-from headgate.errors import UsageError, require_linux
+from headgate.errors import RunFailedError, UsageError, require_linux
 from headgate.scenario.inputs import files_in
 
 if TYPE_CHECKING:
@@ -237,6 +237,8 @@ class Scenario:
             _core.check_kernel(self._core) if world == RunWorld.KERNEL else _core.check_live(self._core)
         except ValueError as error:
             raise UsageError(f"on real packets: {error}") from None
+        except _core.LiveError as error:
+            raise RunFailedError(f"on real packets: {error}") from None
         return Scenario(self._core, world=world)
 
     @property

@@ -63,7 +63,7 @@ def with_error_messages(command: Callable[P, R]) -> Callable[P, R]:
     @wraps(command)
     def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
         with Loading():
-            from headgate._core import ScenarioError
+            from headgate._core import LiveError, ScenarioError
         try:
             with warnings.catch_warnings():
                 warnings.showwarning = _show_warning
@@ -72,6 +72,8 @@ def with_error_messages(command: Callable[P, R]) -> Callable[P, R]:
             message, code = escaped(str(error)), BAD_INPUT  # it quotes a part already
         except HeadgateError as error:
             message, code = printable(f"error: {error}", (args, kwargs)), error.exit_code
+        except LiveError as error:
+            message, code = printable(f"error: {error}", (args, kwargs)), HeadgateError.exit_code
         except KeyboardInterrupt:
             message, code = "error: stopped", INTERRUPTED
         except BrokenPipeError:

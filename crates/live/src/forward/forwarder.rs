@@ -8,7 +8,6 @@
 //! is a *stall*: all events of the links are postponed by the excess. A longer burst would not be a faithful emulation
 //! of the link.
 
-use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -19,7 +18,9 @@ use headgate_scenario::Direction::{Forward, Reverse};
 use super::fabric::{Fabric, Lanes};
 use super::pacing::Clock;
 use super::view::{SharedView, View};
+use crate::error::{LiveError, LiveResult};
 use crate::io::LinkEnd;
+use crate::io::request::Request;
 
 /// A change to the fabric, which the forwarder's thread makes between two turns.
 pub type FabricChange<F = Lanes> = Box<dyn FnOnce(&mut F, Time) + Send>;
@@ -79,13 +80,13 @@ impl<A: LinkEnd, B: LinkEnd, C: Clock, F: Fabric> Forwarder<A, B, C, F> {
     /// Forwards until it is stopped and returns the final view. Packets still queued stay there.
     ///
     /// # Errors
-    /// An end is gone, or the clock may not set the thread's scheduling; `InvalidInput` if the ends' layers differ.
-    pub fn run(&mut self) -> io::Result<View> {
+    /// An end is gone, or the clock may not set the thread's scheduling; refused if the ends' layers differ.
+    pub fn run(&mut self) -> LiveResult<View> {
         if self.a.layer() != self.b.layer() {
             let message = "one end has Ethernet frames and the other IP packets";
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+            return Err(LiveError::Refused(message.to_string()));
         }
-        self.clock.begin()?;
+        Request::ThreadScheduling.ask(|| self.clock.begin())?;
         while !self.stop.load(Ordering::Relaxed) {
             self.turn(Time::NEVER)?;
         }
@@ -96,23 +97,26 @@ impl<A: LinkEnd, B: LinkEnd, C: Clock, F: Fabric> Forwarder<A, B, C, F> {
 
     /// One turn: forwards the waiting frames, then waits for more, at most until `end`. Fails if an end is gone.
     #[inline]
-    pub fn turn(&mut self, end: Time) -> io::Result<()> {
+    pub fn turn(&mut self, end: Time) -> LiveResult<()> {
         let now = self.clock.now();
-        let now = self.clock.yield_if_due(now)?;
+        let now = Request::Wait.ask(|| self.clock.yield_if_due(now))?;
         let late = now - self.wake_at;
         if late > CATCH_UP {
             self.fabric.stall(late - CATCH_UP);
         }
+        let fabric = &mut self.fabric;
         let more_waiting = [
-            self.ready[0] && self.fabric.receive_from(now, Forward, &mut self.a)?,
-            self.ready[1] && self.fabric.receive_from(now, Reverse, &mut self.b)?,
+            self.ready[0] && Request::Frames.ask(|| fabric.receive_from(now, Forward, &mut self.a))?,
+            self.ready[1] && Request::Frames.ask(|| fabric.receive_from(now, Reverse, &mut self.b))?,
         ];
         // Packets that fell due during the intake leave in this turn, while their slots are in a cache. If the intake
         // took longer than `CATCH_UP`, the next turn records the stall.
         let then = self.clock.now();
         let now = if then - now > CATCH_UP { now } else { then };
-        let more_due =
-            [self.fabric.deliver_to(now, Forward, &mut self.b)?, self.fabric.deliver_to(now, Reverse, &mut self.a)?];
+        let more_due = [
+            Request::Frames.ask(|| fabric.deliver_to(now, Forward, &mut self.b))?,
+            Request::Frames.ask(|| fabric.deliver_to(now, Reverse, &mut self.a))?,
+        ];
         if now >= self.publish_at {
             self.publish_at = now + PUBLISH_INTERVAL;
             while let Ok(change) = self.changes.try_recv() {
@@ -124,7 +128,8 @@ impl<A: LinkEnd, B: LinkEnd, C: Clock, F: Fabric> Forwarder<A, B, C, F> {
         self.wake_at = self.fabric.due().min(self.publish_at).min(end);
         self.ready = match (more_waiting, more_due) {
             ([false, false], [false, false]) => {
-                self.clock.wait(self.wake_at, [self.a.fd(), self.b.fd(), self.fabric.fd()])?
+                let fds = [self.a.fd(), self.b.fd(), self.fabric.fd()];
+                Request::Wait.ask(|| self.clock.wait(self.wake_at, fds))?
             }
             _ => [true; 2],
         };

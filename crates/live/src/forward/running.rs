@@ -1,6 +1,6 @@
 //! A forwarder in its own thread, which other threads can observe, change and stop.
 
-use std::io;
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
@@ -12,8 +12,10 @@ use super::fabric::{Fabric, Lanes};
 use super::forwarder::{ChangeSender, Forwarder};
 use super::pacing::{Clock, PacedClock};
 use super::view::{SharedView, View};
+use crate::error::{LiveError, LiveResult};
 use crate::io::LinkEnd;
 use crate::io::clock::Monotonic;
+use crate::io::request::Request;
 use crate::threads::{spawn, thread_ended};
 
 /// A running forwarder. Dropping it stops it.
@@ -22,7 +24,7 @@ pub struct ForwarderThread<F = Lanes> {
     stop: Arc<AtomicBool>,
     changes: ChangeSender<F>,
     realtime: bool,
-    thread: Option<JoinHandle<Option<io::Result<View>>>>,
+    thread: Option<JoinHandle<Option<LiveResult<View>>>>,
 }
 
 impl<F: Fabric + 'static> ForwarderThread<F> {
@@ -30,8 +32,8 @@ impl<F: Fabric + 'static> ForwarderThread<F> {
     pub(crate) fn start<A: LinkEnd, B: LinkEnd>(
         name: &str,
         clock: Monotonic,
-        make: impl FnOnce(PacedClock) -> io::Result<Forwarder<A, B, PacedClock, F>> + Send + 'static,
-    ) -> io::Result<ForwarderThread<F>> {
+        make: impl FnOnce(PacedClock) -> LiveResult<Forwarder<A, B, PacedClock, F>> + Send + 'static,
+    ) -> LiveResult<ForwarderThread<F>> {
         let ((shared, stop, changes, realtime), thread) = spawn(name, move || {
             let (clock, realtime) = paced_clock(clock)?;
             let mut forwarder = make(clock)?;
@@ -65,11 +67,11 @@ impl<F: Fabric + 'static> ForwarderThread<F> {
         Arc::clone(&self.stop)
     }
 
-    /// Runs `change` on the fabric in the forwarder's thread and waits for it; `BrokenPipe` if the thread has ended.
+    /// Runs `change` on the fabric in the forwarder's thread and waits for it; fails if the thread has ended.
     pub(crate) fn apply<T: Send + 'static>(
         &self,
         change: impl FnOnce(&mut F, Time) -> T + Send + 'static,
-    ) -> io::Result<T> {
+    ) -> LiveResult<T> {
         let (result_sender, result) = sync_channel(1);
         self.changes
             .send(Box::new(move |fabric, now| drop(result_sender.send(change(fabric, now)))))
@@ -80,11 +82,11 @@ impl<F: Fabric + 'static> ForwarderThread<F> {
 
 impl<F> ForwarderThread<F> {
     /// Stops it and returns the final view, or the error that ended it before.
-    pub(crate) fn stop(&mut self) -> io::Result<View> {
+    pub(crate) fn stop(&mut self) -> LiveResult<View> {
         self.stop.store(true, Ordering::Relaxed);
         match self.thread.take().map(JoinHandle::join) {
             Some(Ok(Some(ended))) => ended,
-            Some(_) => Err(io::Error::other("the loop's thread panicked")),
+            Some(_) => Err(LiveError::Ended("the loop's thread panicked".to_string())),
             None => Ok(self.shared.latest()),
         }
     }
@@ -97,12 +99,12 @@ impl<F> Drop for ForwarderThread<F> {
 }
 
 /// Chooses a clock for the calling thread. Returns it with whether the thread may have real-time priority.
-fn paced_clock(clock: Monotonic) -> io::Result<(PacedClock, bool)> {
+fn paced_clock(clock: Monotonic) -> LiveResult<(PacedClock, bool)> {
     let plain_clock = PacedClock::new(clock, PacedClock::MARGIN);
     let realtime_clock = plain_clock.clone().realtime();
-    match realtime_clock.clone().begin() {
+    match Request::ThreadScheduling.ask(|| realtime_clock.clone().begin()) {
         Ok(()) => Ok((realtime_clock, true)),
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok((plain_clock, false)),
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => Ok((plain_clock, false)),
         Err(error) => Err(error),
     }
 }

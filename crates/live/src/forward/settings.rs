@@ -1,6 +1,5 @@
 //! Settings of one direction of a link, and the lane built from them.
 
-use std::io;
 use std::ops::RangeInclusive;
 
 use aqm::registry::{self, DisciplineVisitor};
@@ -12,6 +11,7 @@ use super::fabric::Lanes;
 use super::lane::{DisciplineLane, Lane, LaneEnds, LaneHandover};
 use super::ledger::LaneLedger;
 use super::queue::{DeferredMedium, FrameQueue};
+use crate::error::{LiveError, LiveResult};
 use crate::io::BATCH;
 use crate::io::frame::{Layer, Parser};
 use crate::io::pool::{FrameId, Pool};
@@ -92,13 +92,13 @@ impl LaneSettings {
     /// in the simulator.
     ///
     /// # Errors
-    /// `InvalidInput` if the discipline's parameters or the overhead are invalid.
-    pub fn build(&self, layer: Layer, seed: u64, label: &str) -> io::Result<Box<dyn Lane>> {
+    /// refused if the discipline's parameters or the overhead are invalid.
+    pub fn build(&self, layer: Layer, seed: u64, label: &str) -> LiveResult<Box<dyn Lane>> {
         self.build_or_replace(layer, LaneStreams { seed, label }, None)
     }
 
     /// Builds the forward and the reverse lane; same errors as [`build`](LaneSettings::build).
-    pub(crate) fn build_both(lanes: &[LaneSettings; 2], layer: Layer, seed: u64) -> io::Result<Lanes> {
+    pub(crate) fn build_both(lanes: &[LaneSettings; 2], layer: Layer, seed: u64) -> LiveResult<Lanes> {
         let [forward, reverse] = lanes;
         Ok([forward.build(layer, seed, "forward")?, reverse.build(layer, seed, "reverse")?])
     }
@@ -108,8 +108,8 @@ impl LaneSettings {
     /// number of slots never falls.
     ///
     /// # Errors
-    /// `InvalidInput` if the discipline's parameters or the overhead are invalid; `lane` is then unchanged.
-    pub fn refit(&self, lane: &mut Box<dyn Lane>, now: Time, layer: Layer, seed: u64, label: &str) -> io::Result<()> {
+    /// refused if the discipline's parameters or the overhead are invalid; `lane` is then unchanged.
+    pub fn refit(&self, lane: &mut Box<dyn Lane>, now: Time, layer: Layer, seed: u64, label: &str) -> LiveResult<()> {
         *lane = self.build_or_replace(layer, LaneStreams { seed, label }, Some((&mut **lane, now)))?;
         Ok(())
     }
@@ -119,7 +119,7 @@ impl LaneSettings {
         layer: Layer,
         streams: LaneStreams<'a>,
         replaced: Option<(&'a mut dyn Lane, Time)>,
-    ) -> io::Result<Box<dyn Lane>> {
+    ) -> LiveResult<Box<dyn Lane>> {
         self.with_link_info(streams, |settings, link| {
             let builder = LaneBuilder { settings: self, layer, streams, replaced };
             registry::with(&self.qdisc.name, settings, link, builder)
@@ -132,7 +132,7 @@ impl LaneSettings {
         &self,
         (seed, label): (u64, &str),
         meter: impl FnOnce(&FrameDiscipline, LaneLedger) -> M,
-    ) -> io::Result<FrameQueue<FrameDiscipline, M>> {
+    ) -> LiveResult<FrameQueue<FrameDiscipline, M>> {
         let streams = LaneStreams { seed, label };
         let discipline =
             self.with_link_info(streams, |settings, link| registry::boxed(&self.qdisc.name, settings, link))?;
@@ -161,8 +161,8 @@ impl LaneSettings {
         &self,
         streams: LaneStreams<'_>,
         make: impl FnOnce(&[(&str, &str)], &LinkInfo<'_>) -> Result<T, BuildError>,
-    ) -> io::Result<T> {
-        let refused = |what: String| io::Error::new(io::ErrorKind::InvalidInput, what);
+    ) -> LiveResult<T> {
+        let refused = LiveError::Refused;
         if !LaneSettings::OVERHEADS.contains(&self.overhead) {
             let (least, most) = LaneSettings::OVERHEADS.into_inner();
             let what =

@@ -1,18 +1,20 @@
 //! Stops a forwarder when one of its interfaces is removed or switched off. The loop alone might not notice for hours:
 //! it receives no frames, and may have none to send.
 
-use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 
 use aqm::Span;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::io::{Errno, write};
 
+use crate::error::LiveResult;
 use crate::io::clock::timespec;
+use crate::io::request::Request;
 use crate::io::watched_interfaces::{InterfaceFailure, WatchedInterfaces};
+use crate::threads;
 
 /// A thread that watches interfaces. Dropping it ends the thread.
 #[derive(Debug)]
@@ -24,10 +26,10 @@ pub(crate) struct Guard {
 
 impl Guard {
     /// Sets `stop` when one of the interfaces `names` is removed or switched off.
-    pub(crate) fn watch(names: &[String], stop: Arc<AtomicBool>) -> io::Result<Guard> {
+    pub(crate) fn watch(names: &[String], stop: Arc<AtomicBool>) -> LiveResult<Guard> {
         let interfaces = WatchedInterfaces::new(names)?;
-        let (failure, stop_signal) =
-            (Arc::<OnceLock<InterfaceFailure>>::default(), Arc::new(eventfd(0, EventfdFlags::CLOEXEC)?));
+        let failure = Arc::<OnceLock<InterfaceFailure>>::default();
+        let stop_signal = Arc::new(Request::LinkEvents.ask(|| eventfd(0, EventfdFlags::CLOEXEC))?);
         let (failure_found, stopped) = (Arc::clone(&failure), Arc::clone(&stop_signal));
         let watching = move || {
             if let Some(failure) = wait_for_failure(&interfaces, &stopped) {
@@ -35,7 +37,7 @@ impl Guard {
                 let _ = failure_found.set(final_state(&interfaces, failure));
             }
         };
-        let thread = thread::Builder::new().name("guard".to_string()).spawn(watching)?;
+        let thread = threads::start("guard", watching)?;
         Ok(Guard { failure, stop_signal, thread: Some(thread) })
     }
 

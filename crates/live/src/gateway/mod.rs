@@ -2,20 +2,17 @@
 
 mod guard;
 
-use std::io;
-
-use aqm::nearest;
-
 use self::guard::Guard;
+use crate::error::{LiveError, LiveResult};
 use crate::forward::forwarder::Forwarder;
 use crate::forward::running::ForwarderThread;
 use crate::forward::settings::LaneSettings;
 use crate::forward::view::View;
 use crate::io::clock::Monotonic;
 use crate::io::frame::Layer;
-use crate::io::inspect::{Interface, names};
+use crate::io::inspect::Interface;
 use crate::io::pool::Pool;
-use crate::io::{LinkEnd, PacketSocket, SendMethod, switch_offloads_off, with_context};
+use crate::io::{LinkEnd, PacketSocket, SendMethod, packet_socket, switch_offloads_off};
 
 /// Settings of a gateway.
 #[derive(Clone, Debug)]
@@ -44,27 +41,29 @@ impl Gateway {
     /// Checks both interfaces and forwards between them, in a thread with real-time priority where permitted.
     ///
     /// # Errors
-    /// `InvalidInput`, with the remedy, if an interface or a discipline is unsuitable; `PermissionDenied` without
-    /// `CAP_NET_RAW`; otherwise the system's error.
-    pub fn open(settings: GatewaySettings) -> io::Result<Gateway> {
+    /// Refused, with the remedy, if an interface or a discipline is unsuitable; otherwise the request that the system
+    /// refused.
+    pub fn open(settings: GatewaySettings) -> LiveResult<Gateway> {
         let GatewaySettings { interfaces, mut lanes, offloads_off, sending, seed } = settings;
         let found = [check_interface(&interfaces[0])?, check_interface(&interfaces[1])?];
         check_pair(&found)?;
+        // Offloads stay off: change them only if the sockets are permitted.
+        drop(packet_socket()?);
         if offloads_off {
-            interfaces.iter().try_for_each(|name| turn_offloads_off(name))?;
+            interfaces.iter().try_for_each(|name| switch_offloads_off(name))?;
         }
         let [a, b] = &interfaces;
-        let (a, b) = (open(a, sending)?, open(b, sending)?);
+        let open = |name: &str| PacketSocket::open(name, PacketSocket::RING, sending);
+        let (a, b) = (open(a)?, open(b)?);
         let mut notes: Vec<String> = found.iter().flat_map(notes).collect();
         let slower = [&a, &b].into_iter().filter_map(PacketSocket::why_not_xdp);
-        notes.extend(slower.map(|why| format!("{why}; a packet socket sends the frames, which is slower")));
+        notes.extend(slower.map(|why| format!("a packet socket sends the frames, which is slower: {why}")));
         let slot_bytes = Pool::slot_for(a.mtu().max(b.mtu()));
         lanes.iter_mut().for_each(|lane| lane.slot_bytes = slot_bytes);
         let forwarder = ForwarderThread::start("gateway", Monotonic::new(), move |clock| {
             Ok(Forwarder::new(a, b, LaneSettings::build_both(&lanes, Layer::Ethernet, seed)?, clock))
         })?;
-        let guard = Guard::watch(&interfaces, forwarder.stop_flag())
-            .map_err(|error| with_context("cannot watch the interfaces (AF_NETLINK)", error))?;
+        let guard = Guard::watch(&interfaces, forwarder.stop_flag())?;
         Ok(Gateway { guard, forwarder, seed, notes })
     }
 
@@ -82,8 +81,8 @@ impl Gateway {
     /// ([`LaneSettings::refit`](crate::LaneSettings::refit)).
     ///
     /// # Errors
-    /// `InvalidInput` if a discipline's parameters are invalid; `BrokenPipe` if the loop has ended.
-    pub fn refit(&self, settings: [LaneSettings; 2]) -> io::Result<()> {
+    /// Refused if a discipline's parameters are invalid; fails if the loop has ended.
+    pub fn refit(&self, settings: [LaneSettings; 2]) -> LiveResult<()> {
         let seed = self.seed;
         // A trial build outside the loop: if one direction is invalid, neither changes, and no packet waits.
         LaneSettings::build_both(&settings, Layer::Ethernet, seed)?;
@@ -94,45 +93,32 @@ impl Gateway {
     }
 
     /// Stops the loop and returns the final view, or why it ended before, such as the name of a failed interface.
-    pub fn stop(&mut self) -> io::Result<View> {
+    pub fn stop(&mut self) -> LiveResult<View> {
         // The guard's message names the interface; the loop's error is only "no such device".
         let failure = self.guard.end();
         let ended = self.forwarder.stop();
-        failure.map_or(ended, |what| Err(io::Error::other(what)))
+        failure.map_or(ended, |what| Err(LiveError::Ended(what)))
     }
-}
-
-fn unsuitable(why: String) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, why)
 }
 
 /// Finds the interface `name` and checks that it is suitable by itself.
-fn check_interface(name: &str) -> io::Result<Interface> {
-    let found = Interface::find(name).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => unknown_interface(name, &error),
-        _ => error,
-    })?;
+fn check_interface(name: &str) -> LiveResult<Interface> {
+    let found = Interface::find(name)?;
     if !found.ethernet {
-        return Err(unsuitable(format!("{name} is no Ethernet interface")));
+        return Err(LiveError::Refused(format!("{name} is no Ethernet interface")));
     }
     if let Some(master) = &found.master {
         let what = format!("{name} belongs to {master}, which would forward too: ip link set {name} nomaster");
-        return Err(unsuitable(what));
+        return Err(LiveError::Refused(what));
     }
     if !found.up {
-        return Err(unsuitable(format!("{name} is down: ip link set {name} up")));
+        return Err(LiveError::Refused(format!("{name} is down: ip link set {name} up")));
     }
     if let Some(address) = found.addresses.iter().find(|address| !is_link_local(address)) {
         let what = format!("{name} has the address {address}, and the kernel would answer for it");
-        return Err(unsuitable(format!("{what}: ip address flush dev {name}")));
+        return Err(LiveError::Refused(format!("{what}: ip address flush dev {name}")));
     }
     Ok(found)
-}
-
-fn unknown_interface(name: &str, error: &io::Error) -> io::Error {
-    let known = names().unwrap_or_default();
-    let guess = nearest(name, known.iter().map(String::as_str)).map(|guess| format!("; did you mean {guess}?"));
-    unsuitable(format!("{error}{} There are: {}", guess.unwrap_or_else(|| ".".to_string()), known.join(", ")))
 }
 
 /// Every interface with IPv6 has a link-local address (RFC 4291, section 2.5.6), so such an address is no obstacle.
@@ -142,14 +128,14 @@ fn is_link_local(address: &std::net::IpAddr) -> bool {
 }
 
 /// Checks that the two interfaces are suitable together.
-fn check_pair([a, b]: &[Interface; 2]) -> io::Result<()> {
+fn check_pair([a, b]: &[Interface; 2]) -> LiveResult<()> {
     if a.name == b.name {
-        return Err(unsuitable(format!("in and out are both {}: a gateway needs two interfaces", a.name)));
+        return Err(LiveError::Refused(format!("in and out are both {}: a gateway needs two interfaces", a.name)));
     }
     if a.mtu != b.mtu {
         let (low, high) = if a.mtu < b.mtu { (a, b) } else { (b, a) };
         let what = format!("{} has an MTU of {}, {} of {}: longer packets would be lost", a.name, a.mtu, b.name, b.mtu);
-        return Err(unsuitable(format!("{what}: ip link set {} mtu {}", high.name, low.mtu)));
+        return Err(LiveError::Refused(format!("{what}: ip link set {} mtu {}", high.name, low.mtu)));
     }
     Ok(())
 }
@@ -166,19 +152,4 @@ fn notes(interface: &Interface) -> Vec<String> {
         notes.push(format!("{name} has the link-local address {address}: neighbors can reach this host there ({off})"));
     }
     notes
-}
-
-fn turn_offloads_off(name: &str) -> io::Result<()> {
-    let what = format!("cannot switch off the offloads of {name}, which needs CAP_NET_ADMIN");
-    switch_offloads_off(name).map_err(|error| with_context(&what, error))
-}
-
-fn open(name: &str, sending: SendMethod) -> io::Result<PacketSocket> {
-    PacketSocket::open(name, PacketSocket::RING, sending).map_err(|error| match error.kind() {
-        io::ErrorKind::PermissionDenied => {
-            let what = "a gateway needs CAP_NET_RAW: run as root, or grant the capability";
-            io::Error::new(io::ErrorKind::PermissionDenied, what)
-        }
-        _ => error,
-    })
 }

@@ -7,21 +7,31 @@
 use std::fs;
 use std::io;
 
+use crate::error::{LiveError, LiveResult};
+use crate::io::request::Request;
+
 /// The sysctl of a namespace's default, below /proc/sys/net.
 pub(crate) const DEFAULT_SYSCTL: &str = "ipv4/tcp_congestion_control";
 
 /// The controls that the kernel has built in or loaded, separated by blanks.
-pub(crate) fn available() -> io::Result<String> {
-    fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control")
+pub(crate) fn available() -> LiveResult<String> {
+    read_parameter("ipv4/tcp_available_congestion_control")
 }
 
-/// Extends `error` by why this namespace cannot use `name`, and the remedy.
-pub(crate) fn explain_refusal(name: &str, error: io::Error) -> io::Error {
-    let allowed = fs::read_to_string("/proc/sys/net/ipv4/tcp_allowed_congestion_control");
-    match (available(), allowed) {
-        (Ok(available), Ok(allowed)) => io::Error::new(error.kind(), refusal_in_words(name, &available, &allowed)),
-        _ => error,
+/// The error of `request`, which names the control `name`: why this namespace cannot use it, and the remedy.
+pub(crate) fn refused(request: Request, object: &str, name: &str, error: io::Error) -> LiveError {
+    let is_of_control = matches!(error.raw_os_error(), Some(libc::ENOENT | libc::EPERM));
+    match (available(), read_parameter("ipv4/tcp_allowed_congestion_control")) {
+        (Ok(available), Ok(allowed)) if is_of_control => {
+            LiveError::Refused(format!("cannot set {object}: {}", refusal_in_words(name, &available, &allowed)))
+        }
+        _ => request.refused_about(object, error),
     }
+}
+
+/// The value of the parameter `key` below /proc/sys/net.
+pub(crate) fn read_parameter(key: &str) -> LiveResult<String> {
+    Request::KernelParameter.ask_about(format_args!("net/{key}"), || fs::read_to_string(format!("/proc/sys/net/{key}")))
 }
 
 fn refusal_in_words(name: &str, available: &str, allowed: &str) -> String {

@@ -9,9 +9,10 @@ use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use self::netns::Namespace;
-use crate::io::interface;
+use crate::error::{LiveError, LiveResult, SystemError};
 use crate::io::interface_counters::{CounterReader, InterfaceCounters};
-use crate::io::{Nat, Tun, with_context};
+use crate::io::request::Request;
+use crate::io::{Nat, Tun, inspect, interface};
 
 /// Sysctls: names below /proc/sys/net, and values.
 pub(crate) type Sysctls = Vec<(String, String)>;
@@ -40,20 +41,20 @@ pub(crate) struct LinkHost {
 }
 
 impl LinkHost {
-    pub(crate) fn counters(&self) -> io::Result<InterfaceCounters> {
+    pub(crate) fn counters(&self) -> LiveResult<InterfaceCounters> {
         self.counters.read()
     }
 
     /// A host in `namespace` with a TUN device, which `set_up` configures there.
     fn new<T: Send + 'static>(
         namespace: Namespace,
-        set_up: impl FnOnce(&Tun) -> io::Result<T> + Send + 'static,
-    ) -> io::Result<(LinkHost, Tun, T)> {
+        set_up: impl FnOnce(&Tun) -> LiveResult<T> + Send + 'static,
+    ) -> LiveResult<(LinkHost, Tun, T)> {
         let (tun, counters, set_up_result) = namespace.run(move || {
             let tun = Tun::create("hg%d")?;
             let counters = CounterReader::open(tun.name())?;
             let set_up_result = set_up(&tun)?;
-            Ok::<_, io::Error>((tun, counters, set_up_result))
+            Ok::<_, LiveError>((tun, counters, set_up_result))
         })??;
         Ok((LinkHost { namespace, counters }, tun, set_up_result))
     }
@@ -67,7 +68,7 @@ pub(crate) struct HostPair {
 }
 
 /// Two isolated hosts and their devices.
-pub(crate) fn isolated(sysctls: Sysctls) -> io::Result<(HostPair, [Tun; 2])> {
+pub(crate) fn isolated(sysctls: Sysctls) -> LiveResult<(HostPair, [Tun; 2])> {
     let Addresses { v4, v6 } = Addresses::ISOLATED;
     let host = |end: usize, sysctls: Sysctls| {
         LinkHost::new(Namespace::new()?, move |tun| {
@@ -85,26 +86,20 @@ pub(crate) fn isolated(sysctls: Sysctls) -> io::Result<(HostPair, [Tun; 2])> {
 
 /// One near host. At its far end is the calling thread's network, which must forward packets. The device, its address
 /// and the address translation there disappear with the process.
-pub(crate) fn outside(sysctls: Sysctls) -> io::Result<(HostPair, [Tun; 2])> {
+pub(crate) fn outside(sysctls: Sysctls) -> LiveResult<(HostPair, [Tun; 2])> {
     let far = LinkHost::new(Namespace::here()?, |tun| {
-        if fs::read_to_string("/proc/sys/net/ipv4/ip_forward")?.trim() == "0" {
+        if controllers::read_parameter("ipv4/ip_forward")?.trim() == "0" {
             let what = "IP forwarding is off on this machine: switch it on with `sysctl -w net.ipv4.ip_forward=1`";
-            return Err(io::Error::new(io::ErrorKind::Unsupported, what));
+            return Err(LiveError::Unsupported(what.to_string()));
         }
         let v4 = free_network(tun.name())?;
         interface::set_address(tun.name(), v4[1].into(), 30)?;
         configure_ipv6(tun.name(), None)?;
         interface::bring_up(tun.name())?;
         let table = format!("headgate-{}-{}", std::process::id(), tun.name());
-        let nat = Nat::open(&table, v4[0]).map_err(|error| {
-            with_context("cannot translate addresses (Linux 5.12 or later with nf_tables is needed)", error)
-        })?;
-        Ok((v4, nat))
+        Ok((v4, Nat::open(&table, v4[0])?))
     });
-    let (far, b, (v4, nat)) = far.map_err(|error| match error.kind() {
-        io::ErrorKind::PermissionDenied => with_context("a link to the outside needs root", error),
-        _ => error,
-    })?;
+    let (far, b, (v4, nat)) = far.map_err(outside_refusal)?;
     let (near, a, ()) = LinkHost::new(Namespace::new()?, move |tun| {
         set_sysctls(sysctls)?;
         interface::set_address(tun.name(), v4[0].into(), 30)?;
@@ -115,21 +110,38 @@ pub(crate) fn outside(sysctls: Sysctls) -> io::Result<(HostPair, [Tun; 2])> {
     Ok((HostPair { near, far, addresses: Addresses { v4, v6: None }, _nat: Some(nat) }, [a, b]))
 }
 
-fn set_sysctls(sysctls: Sysctls) -> io::Result<()> {
-    sysctls.into_iter().try_for_each(|(key, value)| {
-        let path = format!("/proc/sys/net/{key}");
-        let what = format!("cannot set net/{key} to {value:?}");
-        fs::write(path, &value).map_err(|error| match key.as_str() {
-            controllers::DEFAULT_SYSCTL => with_context(&what, controllers::explain_refusal(&value, error)),
-            _ => with_context(&what, error),
-        })
+/// A missing right over this machine's network has a remedy of its own, whichever request lacked it.
+fn outside_refusal(error: LiveError) -> LiveError {
+    match error {
+        LiveError::System(SystemError { request: Request::TunInterface, source, .. })
+            if source.kind() == io::ErrorKind::PermissionDenied =>
+        {
+            Request::Outside.refused(source)
+        }
+        error => error,
+    }
+}
+
+fn set_sysctls(sysctls: Sysctls) -> LiveResult<()> {
+    sysctls.into_iter().try_for_each(|(key, value)| set_parameter(&key, &value))
+}
+
+/// Sets the parameter `key` below /proc/sys/net.
+pub(crate) fn set_parameter(key: &str, value: &str) -> LiveResult<()> {
+    let object = format!("net/{key} to {value:?}");
+    let written = Request::HostParameter.ask_about(&object, || fs::write(format!("/proc/sys/net/{key}"), value));
+    written.map_err(|error| match error {
+        LiveError::System(SystemError { request, source, .. }) if key == controllers::DEFAULT_SYSCTL => {
+            controllers::refused(request, &object, value, source)
+        }
+        error => error,
     })
 }
 
 /// Configures IPv6 on the device `name` with this address, or none. The host stays silent: without a link-local address
 /// it does not solicit routers. Returns false if the kernel has no IPv6.
-pub(crate) fn configure_ipv6(name: &str, address: Option<Ipv6Addr>) -> io::Result<bool> {
-    let to = |key: &str, value: &str| fs::write(format!("/proc/sys/net/ipv6/conf/{name}/{key}"), value);
+pub(crate) fn configure_ipv6(name: &str, address: Option<Ipv6Addr>) -> LiveResult<bool> {
+    let to = |key: &str, value: &str| set_parameter(&format!("ipv6/conf/{name}/{key}"), value);
     let Some(address) = address else {
         return match to("disable_ipv6", "1") {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -148,10 +160,11 @@ pub(crate) fn configure_ipv6(name: &str, address: Option<Ipv6Addr>) -> io::Resul
 
 /// Two addresses in an unused /30 network. The search starts at the device's number, so that concurrent links choose
 /// different networks.
-fn free_network(tun: &str) -> io::Result<[Ipv4Addr; 2]> {
+fn free_network(tun: &str) -> LiveResult<[Ipv4Addr; 2]> {
     let device_number: u32 = tun.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().unwrap_or(0);
-    let net = first_free_network(&fs::read_to_string("/proc/thread-self/net/route")?, device_number as u8);
-    let net = net.ok_or_else(|| io::Error::other("no free network in 100.64.0.0/10"))?;
+    let net = first_free_network(&inspect::read_table("route")?, device_number as u8);
+    let full = "no network of 100.64.0.0/10 is free: this machine has a route to each; end links that you do not need";
+    let net = net.ok_or_else(|| LiveError::Unsupported(full.to_string()))?;
     Ok([net | 1, net | 2].map(Ipv4Addr::from_bits))
 }
 

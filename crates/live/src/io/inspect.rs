@@ -1,11 +1,14 @@
 //! Properties of an interface, checked before it is used.
 
 use std::fs;
-use std::io;
 use std::net::{IpAddr, Ipv6Addr};
 use std::path::Path;
 
+use aqm::nearest;
+
+use super::request::Request;
 use super::sys;
+use crate::error::{LiveError, LiveResult};
 
 /// An interface of the calling thread's network namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,10 +30,10 @@ pub struct Interface {
 }
 
 impl Interface {
-    /// Reads the properties of the interface `name`; `NotFound` if there is none.
-    pub fn find(name: &str) -> io::Result<Interface> {
+    /// Reads the properties of the interface `name`; refused if there is none.
+    pub fn find(name: &str) -> LiveResult<Interface> {
         if !names()?.iter().any(|known| known == name) {
-            return Err(io::Error::new(io::ErrorKind::NotFound, format!("there is no interface {name:?}")));
+            return Err(unknown_interface(name));
         }
         let flags = i32::from(sys::flags(name)?);
         let v4 = sys::v4_address(name)?.map(IpAddr::V4);
@@ -47,9 +50,22 @@ impl Interface {
     }
 }
 
+/// The kernel's table `name` of proc_pid_net(5), for the calling thread's network namespace.
+pub(crate) fn read_table(name: &str) -> LiveResult<String> {
+    let path = format!("/proc/thread-self/net/{name}");
+    Request::NetworkTables.ask_about(&path, || fs::read_to_string(&path))
+}
+
+fn unknown_interface(name: &str) -> LiveError {
+    let known = names().unwrap_or_default();
+    let guess = nearest(name, known.iter().map(String::as_str)).map(|guess| format!("; did you mean {guess}?"));
+    let guess = guess.unwrap_or_else(|| ".".to_string());
+    LiveError::Refused(format!("there is no interface {name:?}{guess} There are: {}", known.join(", ")))
+}
+
 /// Names of all interfaces in the calling thread's network namespace.
-pub fn names() -> io::Result<Vec<String>> {
-    let text = fs::read_to_string("/proc/thread-self/net/dev")?;
+pub fn names() -> LiveResult<Vec<String>> {
+    let text = read_table("dev")?;
     Ok(text.lines().filter_map(|line| Some(line.split_once(':')?.0.trim().to_string())).collect())
 }
 
@@ -75,7 +91,11 @@ mod tests {
     fn the_loopback_is_found_and_is_no_ethernet() {
         let found = Interface::find("lo").unwrap();
         assert!(!found.ethernet && found.mtu >= 1500, "{found:?}");
-        assert_eq!(Interface::find("no-such-link").unwrap_err().kind(), io::ErrorKind::NotFound);
+        let error = Interface::find("no-such-link").unwrap_err().to_string();
+        assert!(
+            error.starts_with("there is no interface \"no-such-link\". There are: ") && error.contains("lo"),
+            "{error}"
+        );
     }
 
     #[test]

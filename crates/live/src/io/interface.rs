@@ -1,15 +1,15 @@
 //! Interface configuration in the calling thread's network namespace, and counters of its protocols.
 
 use std::fs;
-use std::io;
 use std::net::{IpAddr, Ipv4Addr};
-use std::os::fd::AsFd;
 
 use super::netlink::{CREATE_NEW, Netlink, NetlinkRequests};
+use super::request::Request;
 use super::sys;
+use crate::error::LiveResult;
 
 /// Adds an address with prefix length `prefix` to the interface `name`, without detection of duplicates.
-pub fn set_address(name: &str, address: IpAddr, prefix: u8) -> io::Result<()> {
+pub fn set_address(name: &str, address: IpAddr, prefix: u8) -> LiveResult<()> {
     let (family, flags, octets) = match address {
         IpAddr::V4(v4) => (libc::AF_INET, 0, v4.octets().to_vec()),
         // No duplicate address detection (RFC 4862, section 5.4): no other host has the address.
@@ -19,11 +19,12 @@ pub fn set_address(name: &str, address: IpAddr, prefix: u8) -> io::Result<()> {
     head[4..].copy_from_slice(&sys::index(name)?.to_ne_bytes());
     let mut request = NetlinkRequests::default();
     request.add(libc::RTM_NEWADDR, CREATE_NEW, &head, |message| message.attribute(libc::IFA_LOCAL, &octets));
-    Netlink::open(None)?.execute(&request)
+    let socket = Netlink::routing()?;
+    Request::InterfaceAddress.ask_about(format_args!("{address} on {name}"), || socket.execute(&request))
 }
 
 /// Adds a default route over the interface `name` to `gateway`.
-pub fn set_default_route(name: &str, gateway: Ipv4Addr) -> io::Result<()> {
+pub fn set_default_route(name: &str, gateway: Ipv4Addr) -> LiveResult<()> {
     let index = sys::index(name)?;
     // struct rtmsg: family, prefix lengths of destination and source, TOS, table, protocol, scope, type, flags.
     let (table, by, kind) = (libc::RT_TABLE_MAIN, libc::RTPROT_STATIC, libc::RTN_UNICAST);
@@ -33,15 +34,13 @@ pub fn set_default_route(name: &str, gateway: Ipv4Addr) -> io::Result<()> {
         message.attribute(libc::RTA_GATEWAY, &gateway.octets());
         message.attribute(libc::RTA_OIF, &index.to_ne_bytes());
     });
-    Netlink::open(None)?.execute(&request)
+    let socket = Netlink::routing()?;
+    Request::DefaultRoute.ask_about(format_args!("{gateway} on {name}"), || socket.execute(&request))
 }
 
 /// Switches the interface `name` on.
-pub fn bring_up(name: &str) -> io::Result<()> {
-    let flags = sys::flags(name)?;
-    let mut request = sys::request(name)?;
-    request.ifr_ifru.ifru_flags = flags | libc::IFF_UP as i16;
-    sys::ioctl(sys::query_socket()?.as_fd(), libc::SIOCSIFFLAGS as libc::Ioctl, &mut request)
+pub fn bring_up(name: &str) -> LiveResult<()> {
+    sys::bring_up(name)
 }
 
 /// A counter of the calling thread's namespace in the table `file` of proc_pid_net(5); `None` if the kernel lacks it.

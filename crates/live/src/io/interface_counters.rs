@@ -3,8 +3,10 @@
 use std::io;
 
 use super::netlink::{HEADER, Netlink, NetlinkRequests, find_attribute};
+use super::request::Request;
 use super::sys;
 use crate::counts::counts;
+use crate::error::LiveResult;
 
 /// The request for statistics alone, without the interface's settings.
 const RTM_GETSTATS: u16 = 94;
@@ -31,6 +33,7 @@ counts! {
 /// Reads the counts of one interface from any network namespace.
 #[derive(Debug)]
 pub struct CounterReader {
+    interface: String,
     socket: Netlink,
     request: NetlinkRequests,
 }
@@ -39,24 +42,26 @@ impl CounterReader {
     /// The counts of `interface`, which is in the calling thread's network namespace.
     ///
     /// # Errors
-    /// There is no such interface; otherwise the system's error.
-    pub fn open(interface: &str) -> io::Result<CounterReader> {
+    /// There is no such interface, or the system refuses the request.
+    pub fn open(interface: &str) -> LiveResult<CounterReader> {
         let mut head = [0; IF_STATS_MSG];
         head[4..8].copy_from_slice(&sys::index(interface)?.to_ne_bytes());
         head[8..].copy_from_slice(&LINK_64_FILTER.to_ne_bytes());
         let mut request = NetlinkRequests::default();
         request.add(RTM_GETSTATS, 0, &head, |_| {});
-        Ok(CounterReader { socket: Netlink::open(None)?, request })
+        Ok(CounterReader { interface: interface.to_string(), socket: Netlink::routing()?, request })
     }
 
     /// The counts now.
     ///
     /// # Errors
-    /// The interface is gone; otherwise the system's error.
-    pub fn read(&self) -> io::Result<InterfaceCounters> {
-        let mut buffer = [0; 1024];
-        let answer = self.socket.query(&self.request, &mut buffer)?;
-        Ok(counters_in(answer).ok_or(io::ErrorKind::InvalidData)?)
+    /// The interface is gone, or the system refuses the request.
+    pub fn read(&self) -> LiveResult<InterfaceCounters> {
+        Request::InterfaceCounters.ask_about(&self.interface, || {
+            let mut buffer = [0; 1024];
+            let answer = self.socket.query(&self.request, &mut buffer)?;
+            counters_in(answer).ok_or_else(|| io::Error::other("an answer without counts"))
+        })
     }
 }
 

@@ -30,7 +30,7 @@ pub(crate) fn start_with_keeper(command: &mut Command) {
 }
 
 /// Kills the keeper's command and its descendants if they still run, and waits for the keeper.
-pub fn end_command(keeper: &mut Child) -> io::Result<()> {
+pub(crate) fn end_command(keeper: &mut Child) -> io::Result<()> {
     if keeper.try_wait()?.is_none() {
         kill_process(Pid::from_child(keeper), KILL_REQUEST)?;
     }

@@ -5,13 +5,14 @@
 //! enters and leaves. Both ends must know a packet, so each gets a number in its IPv4 identification. That field has no
 //! other use in packets that are not fragments (RFC 6864, section 4.1).
 
-use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use etherparse::Ipv4HeaderSlice;
 
 use super::qdisc_drops::QdiscDrops;
-use super::{Tun, sys, with_context};
+use super::request::Request;
+use super::{Tun, sys};
+use crate::error::LiveResult;
 
 /// Room for packets in the socket's account, in bytes: the kernel counts queued packets there, with their overhead.
 const SEND_BUFFER: i32 = 1 << 29;
@@ -41,13 +42,13 @@ impl KernelQueue {
     /// drops arriving packets without telling: then each packet costs a question to the kernel.
     ///
     /// # Errors
-    /// `PermissionDenied` without root's rights over the machine; otherwise the system's error.
-    pub(crate) fn open(tun: Tun, handle: Option<u32>) -> io::Result<KernelQueue> {
+    /// Without root's rights over the machine.
+    pub(crate) fn open(tun: Tun, handle: Option<u32>) -> LiveResult<KernelQueue> {
         let socket = sys::packet_socket()?;
-        sys::set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &SEND_BUFFER).map_err(|error| {
-            with_context("a queue of the kernel needs root: its packets exceed an ordinary send buffer", error)
-        })?;
-        sys::bind(socket.as_fd(), sys::index(tun.name())?, libc::ETH_P_IP as u16)?;
+        Request::QueueBuffer
+            .ask(|| sys::set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &SEND_BUFFER))?;
+        let index = sys::index(tun.name())?;
+        Request::PacketBind.ask_about(tun.name(), || sys::bind(socket.as_fd(), index, libc::ETH_P_IP as u16))?;
         let silent_drops = handle.map(|handle| QdiscDrops::open(tun.name(), handle)).transpose()?;
         let packet = vec![0; tun.mtu_bytes() + 1];
         Ok(KernelQueue { tun, socket, silent_drops, packet })
@@ -55,7 +56,7 @@ impl KernelQueue {
 
     /// Gives the IPv4 packet `bytes` to the qdisc as packet `number`. Returns whether the qdisc kept it; false also for
     /// a packet of another kind.
-    pub(crate) fn offer(&mut self, bytes: &[u8], number: u16) -> io::Result<bool> {
+    pub(crate) fn offer(&mut self, bytes: &[u8], number: u16) -> LiveResult<bool> {
         let Some(packet) = self.packet.get_mut(..bytes.len()) else { return Ok(false) };
         packet.copy_from_slice(bytes);
         if !set_number(packet, number) {
@@ -69,13 +70,13 @@ impl KernelQueue {
                 self.silent_drops.as_mut().map(QdiscDrops::take).transpose()?;
                 Ok(false)
             }
-            Err(error) => Err(with_context("the kernel's queue took no packet", error)),
+            Err(error) => Err(Request::QueuePackets.refused(error)),
         }
     }
 
     /// The next released packet; `None` if there is none now.
-    pub(crate) fn next_release(&mut self) -> io::Result<Option<ReleasedPacket>> {
-        while let Some(length) = self.tun.read_packet(&mut self.packet)? {
+    pub(crate) fn next_release(&mut self) -> LiveResult<Option<ReleasedPacket>> {
+        while let Some(length) = Request::QueuePackets.ask(|| self.tun.read_packet(&mut self.packet))? {
             // The device also has a multicast packet of its own, if the kernel could not be told otherwise.
             if let Ok(header) = Ipv4HeaderSlice::from_slice(&self.packet[..length]) {
                 let marked = header.ecn().value() == 3;

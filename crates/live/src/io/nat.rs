@@ -1,12 +1,11 @@
 //! Source address translation for a host behind a link, by nf_tables' `masquerade`. Set up over netlink, without a
 //! program.
 
-use std::io;
 use std::net::Ipv4Addr;
 
-use rustix::net::netlink;
-
 use super::netlink::{CREATE_NEW, Netlink, NetlinkRequests};
+use super::request::Request;
+use crate::error::LiveResult;
 
 // Attributes of the requests (linux/netfilter/nf_tables.h).
 const TABLE_NAME: u16 = 1;
@@ -39,11 +38,12 @@ impl Nat {
     /// Translates packets from `host` in the calling thread's network namespace, with a table called `name`.
     ///
     /// # Errors
-    /// No nf_tables with owners, no `CAP_NET_ADMIN`, or the table exists; otherwise the system's error.
-    pub(crate) fn open(name: &str, host: Ipv4Addr) -> io::Result<Nat> {
-        let socket = Netlink::open(Some(netlink::NETFILTER))?;
-        socket.execute(&requests(name, host))?;
-        Ok(Nat { _socket: socket })
+    /// No nf_tables with owners, no `CAP_NET_ADMIN`, or the table exists.
+    pub(crate) fn open(name: &str, host: Ipv4Addr) -> LiveResult<Nat> {
+        Request::AddressTranslation.ask_about(name, || {
+            let socket = Netlink::netfilter()?;
+            socket.execute(&requests(name, host)).map(|()| Nat { _socket: socket })
+        })
     }
 }
 

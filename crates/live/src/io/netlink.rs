@@ -7,10 +7,13 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::io::Errno;
-use rustix::net::netlink::SocketAddrNetlink;
+use rustix::net::netlink::{self, SocketAddrNetlink};
 use rustix::net::{
     AddressFamily, Protocol, RecvFlags, SendFlags, SocketFlags, SocketType, bind, recv, sendto, socket_with,
 };
+
+use super::request::Request;
+use crate::error::LiveResult;
 
 /// Flags: create, fail if it exists, acknowledge.
 pub(super) const CREATE_NEW: i32 = libc::NLM_F_CREATE | libc::NLM_F_EXCL | libc::NLM_F_ACK;
@@ -81,8 +84,18 @@ pub(super) struct Netlink(OwnedFd);
 
 impl Netlink {
     /// Opens a socket of the given protocol; `None` stands for routing.
-    pub(super) fn open(protocol: Option<Protocol>) -> io::Result<Netlink> {
+    fn open(protocol: Option<Protocol>) -> io::Result<Netlink> {
         Ok(Netlink(socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, protocol)?))
+    }
+
+    /// Opens a routing socket.
+    pub(super) fn routing() -> LiveResult<Netlink> {
+        Request::RoutingSocket.ask(|| Netlink::open(None))
+    }
+
+    /// Opens a socket of netfilter.
+    pub(super) fn netfilter() -> io::Result<Netlink> {
+        Netlink::open(Some(netlink::NETFILTER))
     }
 
     /// Opens a routing socket that receives notifications of these `RTMGRP_` groups.

@@ -8,10 +8,12 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use super::end::{BATCH, KernelCounts, LinkEnd, ReceiveResult};
+use super::request::Request;
 use super::ring::{ReceiveRing, RingFrame, TAG, TAG_AT};
 use super::super_packet::SuperPackets;
 use super::sys;
 use super::xdp::XdpSender;
+use crate::error::{LiveError, LiveResult};
 use crate::io::frame::Layer;
 use crate::io::pool::{FrameId, Pool};
 
@@ -40,7 +42,7 @@ pub struct PacketSocket {
     /// Sends frames. The receiving socket cannot: with `PACKET_VNET_HDR` it would need a header before each frame.
     send_socket: OwnedFd,
     /// Sends frames if it could be opened. Otherwise the error, if AF_XDP was wanted and is not available.
-    pub(super) xdp: Result<XdpSender, Option<io::Error>>,
+    pub(super) xdp: Result<XdpSender, Option<LiveError>>,
     mtu: usize,
     counts: KernelCounts,
     /// Calls since the last one that found a frame.
@@ -55,32 +57,37 @@ impl PacketSocket {
     /// the output. The interface is promiscuous until the socket is dropped.
     ///
     /// # Errors
-    /// The system's error: no such interface, or `CAP_NET_RAW` is missing. With [`SendMethod::Xdp`], also an error that
+    /// No such interface, or `CAP_NET_RAW` is missing. With [`SendMethod::Xdp`], also an error that
     /// says why AF_XDP is not available.
-    pub fn open(interface: &str, frames: usize, sending: SendMethod) -> io::Result<PacketSocket> {
+    pub fn open(interface: &str, frames: usize, sending: SendMethod) -> LiveResult<PacketSocket> {
         let index = sys::index(interface)?;
         let mtu = sys::mtu(interface)?;
         let (socket, send_socket) = (sys::packet_socket()?, sys::packet_socket()?);
         let fd = socket.as_fd();
-        // Do not receive own frames, and bypass the interface's qdisc: the only queue is ours.
-        sys::set_option(fd, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &1_i32)?;
-        sys::set_option(send_socket.as_fd(), libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &1_i32)?;
-        sys::set_option(fd, libc::SOL_PACKET, libc::PACKET_VNET_HDR, &1_i32)?;
-        let super_packets = SuperPackets::of(fd)?;
-        let ring = ReceiveRing::new(fd, frames, Pool::slot_for(mtu))?;
+        let super_packets = Request::PacketOptions.ask_about(interface, || {
+            // Do not receive own frames, and bypass the interface's qdisc: the only queue is ours.
+            sys::set_option(fd, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &1_i32)?;
+            sys::set_option(send_socket.as_fd(), libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &1_i32)?;
+            sys::set_option(fd, libc::SOL_PACKET, libc::PACKET_VNET_HDR, &1_i32)?;
+            SuperPackets::of(fd)
+        })?;
+        let ring = Request::PacketRing.ask_about(interface, || ReceiveRing::new(fd, frames, Pool::slot_for(mtu)))?;
         let kind = libc::PACKET_MR_PROMISC as u16;
         let member = libc::packet_mreq { mr_ifindex: index, mr_type: kind, mr_alen: 0, mr_address: [0; 8] };
-        sys::set_option(fd, libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &member)?;
-        sys::bind(fd, index, libc::ETH_P_ALL as u16)?;
-        // Protocol 0 receives nothing: this socket only sends.
-        sys::bind(send_socket.as_fd(), index, 0)?;
+        Request::Promiscuous
+            .ask_about(interface, || sys::set_option(fd, libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &member))?;
+        Request::PacketBind.ask_about(interface, || {
+            sys::bind(fd, index, libc::ETH_P_ALL as u16)?;
+            // Protocol 0 receives nothing: this socket only sends.
+            sys::bind(send_socket.as_fd(), index, 0)
+        })?;
         let xdp = open_xdp(interface, index, mtu, sending)?;
         let counts = KernelCounts::default();
         Ok(PacketSocket { ring, super_packets, socket, send_socket, xdp, mtu, counts, idle_calls: 0 })
     }
 
     /// Why AF_XDP is not used although it was wanted.
-    pub fn why_not_xdp(&self) -> Option<&io::Error> {
+    pub fn why_not_xdp(&self) -> Option<&LiveError> {
         self.xdp.as_ref().err()?.as_ref()
     }
 
@@ -236,7 +243,7 @@ fn open_xdp(
     index: i32,
     mtu: usize,
     sending: SendMethod,
-) -> io::Result<Result<XdpSender, Option<io::Error>>> {
+) -> LiveResult<Result<XdpSender, Option<LiveError>>> {
     let wanted = match sending {
         SendMethod::Auto => sys::driver(interface).is_ok_and(|driver| driver == "veth"),
         SendMethod::Packet => false,
@@ -245,21 +252,10 @@ fn open_xdp(
     if !wanted {
         return Ok(Err(None));
     }
-    match XdpSender::open(index as u32, mtu).map_err(|error| explain_no_xdp(interface, &error)) {
+    match XdpSender::open(interface, index as u32, mtu) {
         Err(error) if sending == SendMethod::Xdp => Err(error),
         opened => Ok(opened.map_err(Some)),
     }
-}
-
-/// Explains why AF_XDP is not available.
-fn explain_no_xdp(interface: &str, error: &io::Error) -> io::Error {
-    let why = match error.raw_os_error() {
-        Some(libc::EBUSY) => "another AF_XDP socket uses its first queue".to_string(),
-        Some(libc::EAFNOSUPPORT) => "this kernel does not have it (CONFIG_XDP_SOCKETS)".to_string(),
-        Some(libc::ENOBUFS) => "the limit of locked memory is too low (ulimit -l)".to_string(),
-        _ => error.to_string(),
-    };
-    io::Error::new(error.kind(), format!("{interface}: no AF_XDP: {why}"))
 }
 
 /// Copies a frame and completes it: inserts the VLAN tag that the kernel removed, and fills in a checksum left to a

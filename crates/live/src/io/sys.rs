@@ -6,21 +6,19 @@ use std::mem::{MaybeUninit, size_of};
 use std::net::{Ipv4Addr, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
+use super::request::Request;
+use crate::error::{LiveError, LiveResult};
+
 fn checked(result: libc::c_int) -> io::Result<libc::c_int> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
 }
 
-/// Prefixes `error` with its context.
-pub(crate) fn with_context(what: &str, error: io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{what}: {error}"))
-}
-
-/// A zeroed request about the interface `name`; `InvalidInput` if no interface can have that name.
-pub(super) fn request(name: &str) -> io::Result<libc::ifreq> {
+/// A zeroed request about the interface `name`; refused if no interface can have that name.
+pub(super) fn request(name: &str) -> LiveResult<libc::ifreq> {
     // The name needs a terminating zero.
     if name.is_empty() || name.len() >= libc::IFNAMSIZ || name.bytes().any(|byte| byte == 0) {
         let what = format!("{name:?} is no name of an interface: 1 to {} bytes", libc::IFNAMSIZ - 1);
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+        return Err(LiveError::Refused(what));
     }
     // SAFETY: an `ifreq` consists of numbers, addresses and raw pointers. Zeros are a valid value of each.
     let mut request: libc::ifreq = unsafe { MaybeUninit::zeroed().assume_init() };
@@ -41,47 +39,50 @@ pub(super) fn ioctl(fd: BorrowedFd<'_>, code: libc::Ioctl, request: &mut libc::i
     checked(unsafe { libc::ioctl(fd.as_raw_fd(), code, std::ptr::from_mut(request)) }).map(drop)
 }
 
-/// A socket for requests about interfaces of the calling thread's network namespace.
-pub(super) fn query_socket() -> io::Result<UdpSocket> {
-    UdpSocket::bind("0.0.0.0:0")
+/// Asks `code` about an interface of the calling thread's network namespace, or sets its property.
+fn control(request: &mut libc::ifreq, code: libc::c_ulong) -> io::Result<()> {
+    let socket = UdpSocket::bind("0.0.0.0:0")?;
+    ioctl(socket.as_fd(), code as libc::Ioctl, request)
 }
 
-pub(super) fn mtu(name: &str) -> io::Result<usize> {
+/// A property of the interface `name`, which `code` reads.
+fn query(name: &str, code: libc::c_ulong) -> LiveResult<libc::ifreq> {
     let mut request = request(name)?;
-    ioctl(query_socket()?.as_fd(), libc::SIOCGIFMTU as libc::Ioctl, &mut request)?;
+    Request::InterfaceQuery.ask_about(name, || control(&mut request, code))?;
+    Ok(request)
+}
+
+pub(super) fn mtu(name: &str) -> LiveResult<usize> {
+    let request = query(name, libc::SIOCGIFMTU)?;
     // SAFETY: the kernel has just written this member.
     Ok(usize::try_from(unsafe { request.ifr_ifru.ifru_mtu }).unwrap_or(0))
 }
 
-pub(super) fn index(name: &str) -> io::Result<i32> {
-    let mut request = request(name)?;
-    ioctl(query_socket()?.as_fd(), libc::SIOCGIFINDEX as libc::Ioctl, &mut request)?;
+pub(super) fn index(name: &str) -> LiveResult<i32> {
+    let request = query(name, libc::SIOCGIFINDEX)?;
     // SAFETY: the kernel has just written this member.
     Ok(unsafe { request.ifr_ifru.ifru_ifindex })
 }
 
-pub(super) fn flags(name: &str) -> io::Result<i16> {
-    let mut request = request(name)?;
-    ioctl(query_socket()?.as_fd(), libc::SIOCGIFFLAGS as libc::Ioctl, &mut request)?;
+pub(super) fn flags(name: &str) -> LiveResult<i16> {
+    let request = query(name, libc::SIOCGIFFLAGS)?;
     // SAFETY: the kernel has just written this member.
     Ok(unsafe { request.ifr_ifru.ifru_flags })
 }
 
 /// Hardware type of the interface `name` (`ARPHRD_*`).
-pub(super) fn hardware(name: &str) -> io::Result<u16> {
-    let mut request = request(name)?;
-    ioctl(query_socket()?.as_fd(), libc::SIOCGIFHWADDR as libc::Ioctl, &mut request)?;
+pub(super) fn hardware(name: &str) -> LiveResult<u16> {
+    let request = query(name, libc::SIOCGIFHWADDR)?;
     // SAFETY: the kernel has just written this member.
     Ok(unsafe { request.ifr_ifru.ifru_hwaddr.sa_family })
 }
 
 /// First IPv4 address of the interface `name`, if any.
-pub(super) fn v4_address(name: &str) -> io::Result<Option<Ipv4Addr>> {
-    let mut request = request(name)?;
-    match ioctl(query_socket()?.as_fd(), libc::SIOCGIFADDR as libc::Ioctl, &mut request) {
+pub(super) fn v4_address(name: &str) -> LiveResult<Option<Ipv4Addr>> {
+    let request = match query(name, libc::SIOCGIFADDR) {
         Err(error) if error.raw_os_error() == Some(libc::EADDRNOTAVAIL) => return Ok(None),
         asked => asked?,
-    }
+    };
     // SAFETY: the kernel has just written this member: a `sockaddr_in`, whose port comes before its address.
     let address = unsafe { request.ifr_ifru.ifru_addr };
     let [_, _, a, b, c, d, ..] = address.sa_data.map(|byte| byte as u8);
@@ -89,10 +90,11 @@ pub(super) fn v4_address(name: &str) -> io::Result<Option<Ipv4Addr>> {
 }
 
 /// A packet socket that receives nothing until it is bound.
-pub(super) fn packet_socket() -> io::Result<OwnedFd> {
+pub(crate) fn packet_socket() -> LiveResult<OwnedFd> {
     let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
     // SAFETY: no memory is involved. The returned descriptor is new, so nothing else owns it.
-    unsafe { Ok(OwnedFd::from_raw_fd(checked(libc::socket(libc::AF_PACKET, kind, 0))?)) }
+    Request::PacketSocket
+        .ask(|| unsafe { checked(libc::socket(libc::AF_PACKET, kind, 0)).map(|socket| OwnedFd::from_raw_fd(socket)) })
 }
 
 /// Binds a packet socket to interface `index` and an EtherType.
@@ -163,6 +165,14 @@ pub(super) fn send<'a>(socket: BorrowedFd<'_>, frames: impl Iterator<Item = &'a 
     Ok(checked(taken)? as usize)
 }
 
+/// Switches the interface `name` on.
+pub(super) fn bring_up(name: &str) -> LiveResult<()> {
+    let flags = flags(name)?;
+    let mut request = request(name)?;
+    request.ifr_ifru.ifru_flags = flags | libc::IFF_UP as i16;
+    Request::InterfaceUp.ask_about(name, || control(&mut request, libc::SIOCSIFFLAGS))
+}
+
 /// Gives the calling thread the real-time policy `SCHED_FIFO` at this priority; 1 is the lowest.
 pub(crate) fn set_realtime_priority(priority: i32) -> io::Result<()> {
     let priority = libc::sched_param { sched_priority: priority };
@@ -180,24 +190,24 @@ const OFFLOADS: [(u32, u32, &str); 6] = [
     (0x2c, 0x2b, "generic-receive-offload"),
 ];
 
-pub(super) fn ethtool(name: &str, command: u32, value: u32) -> io::Result<u32> {
+pub(super) fn ethtool(name: &str, command: u32, value: u32) -> LiveResult<u32> {
     let mut request = request(name)?;
     // struct ethtool_value.
     let mut switch = [command, value];
     request.ifr_ifru.ifru_data = switch.as_mut_ptr().cast();
-    ioctl(query_socket()?.as_fd(), libc::SIOCETHTOOL as libc::Ioctl, &mut request)?;
+    Request::Offloads.ask_about(name, || control(&mut request, libc::SIOCETHTOOL))?;
     Ok(switch[1])
 }
 
 /// Driver of the interface `name`, as ethtool reports it.
-pub(super) fn driver(name: &str) -> io::Result<String> {
+pub(super) fn driver(name: &str) -> LiveResult<String> {
     const ETHTOOL_GDRVINFO: u32 = 3;
     let mut request = request(name)?;
     // struct ethtool_drvinfo: the command, five strings of 32 bytes starting with the driver, and 32 bytes.
     let mut found = [0_u32; 49];
     found[0] = ETHTOOL_GDRVINFO;
     request.ifr_ifru.ifru_data = found.as_mut_ptr().cast();
-    ioctl(query_socket()?.as_fd(), libc::SIOCETHTOOL as libc::Ioctl, &mut request)?;
+    Request::InterfaceQuery.ask_about(name, || control(&mut request, libc::SIOCETHTOOL))?;
     let text = found[1..9].iter().flat_map(|word| word.to_ne_bytes()).take_while(|byte| *byte != 0);
     Ok(text.map(char::from).collect())
 }
@@ -206,8 +216,8 @@ pub(super) fn driver(name: &str) -> io::Result<String> {
 /// neither merged nor still to be segmented. Do this only to interfaces you created.
 ///
 /// # Errors
-/// The system's error; an offload that the driver does not know is no error.
-pub fn switch_offloads_off(name: &str) -> io::Result<()> {
+/// The refused request; an offload that the driver does not know is no error.
+pub fn switch_offloads_off(name: &str) -> LiveResult<()> {
     for (set, get, _) in OFFLOADS {
         match ethtool(name, set, 0) {
             Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) && ethtool(name, get, 0).unwrap_or(0) == 0 => {
@@ -219,7 +229,7 @@ pub fn switch_offloads_off(name: &str) -> io::Result<()> {
 }
 
 /// The active offloads of the interface `name`, by ethtool's names.
-pub fn offloads(name: &str) -> io::Result<Vec<&'static str>> {
+pub fn offloads(name: &str) -> LiveResult<Vec<&'static str>> {
     index(name)?;
     Ok(OFFLOADS.into_iter().filter(|(_, get, _)| ethtool(name, *get, 0).unwrap_or(0) != 0).map(|row| row.2).collect())
 }

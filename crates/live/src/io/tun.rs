@@ -11,7 +11,9 @@ use rustix::io::{Errno, read, write};
 
 use super::end::{BATCH, KernelCounts, LinkEnd, ReceiveResult};
 use super::interface_counters::CounterReader;
+use super::request::Request;
 use super::sys;
+use crate::error::LiveResult;
 use crate::io::frame::Layer;
 use crate::io::pool::{FrameId, Pool};
 
@@ -27,18 +29,24 @@ pub struct Tun {
 }
 
 impl Tun {
+    /// Opens the device file, and so tests in advance that it exists and may be read and written. An open file without
+    /// an interface changes nothing.
+    pub(crate) fn open_device() -> LiveResult<OwnedFd> {
+        let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        Request::TunDevice.ask(|| open("/dev/net/tun", flags, Mode::empty()))
+    }
+
     /// Creates a device called `name` in the calling thread's network namespace; `%d` stands for the first free number.
     /// The device stays in that namespace, even if this handle is used in another.
     ///
     /// # Errors
-    /// No `/dev/net/tun`, no `CAP_NET_ADMIN`, an existing interface of that name; otherwise the system's error.
-    pub fn create(name: &str) -> io::Result<Tun> {
+    /// No `/dev/net/tun`, no `CAP_NET_ADMIN`, an existing interface of that name.
+    pub fn create(name: &str) -> LiveResult<Tun> {
         let mut request = sys::request(name)?;
-        let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let fd = open("/dev/net/tun", flags, Mode::empty())?;
+        let fd = Tun::open_device()?;
         // Without packet information, so a frame is an IP packet. Exclusive: never an existing device.
         request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_TUN_EXCL) as u16 as i16;
-        sys::ioctl(fd.as_fd(), libc::TUNSETIFF, &mut request)?;
+        Request::TunInterface.ask_about(name, || sys::ioctl(fd.as_fd(), libc::TUNSETIFF, &mut request))?;
         let name = sys::name_of(&request);
         let mtu = sys::mtu(&name)?;
         let counters = CounterReader::open(&name)?;

@@ -1,11 +1,12 @@
 //! Detects removed or switched-off interfaces by the kernel's notifications (rtnetlink(7), `RTMGRP_LINK`).
 
 use std::fmt;
-use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
 use super::netlink::Netlink;
+use super::request::Request;
 use super::sys;
+use crate::error::LiveResult;
 
 /// Failure of an interface, with its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,10 +35,10 @@ pub(crate) struct WatchedInterfaces {
 }
 
 impl WatchedInterfaces {
-    pub(crate) fn new(names: &[String]) -> io::Result<WatchedInterfaces> {
-        let events = Netlink::listening(libc::RTMGRP_LINK as u32)?;
+    pub(crate) fn new(names: &[String]) -> LiveResult<WatchedInterfaces> {
+        let events = Request::LinkEvents.ask(|| Netlink::listening(libc::RTMGRP_LINK as u32))?;
         let interfaces = names.iter().map(|name| Ok((name.clone(), sys::index(name)?)));
-        Ok(WatchedInterfaces { events, interfaces: interfaces.collect::<io::Result<_>>()? })
+        Ok(WatchedInterfaces { events, interfaces: interfaces.collect::<LiveResult<_>>()? })
     }
 
     /// Readable after a change since the last [`failure`](WatchedInterfaces::failure).

@@ -20,6 +20,8 @@ use rustix::net::xdp::{SocketAddrXdp, SocketAddrXdpFlags, XdpRingOffset, XdpUmem
 use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType, bind, send, socket_with, sockopt};
 
 use super::mapping::Mapping;
+use super::request::Request;
+use crate::error::{LiveError, LiveResult};
 use crate::io::clock::timespec;
 
 /// Frames per call. The kernel takes at most 32 (`TX_BATCH_SIZE` in Linux' net/xdp/xsk.c; 16 before 5.11).
@@ -71,41 +73,26 @@ pub(super) struct XdpSender {
 }
 
 impl XdpSender {
-    /// Opens a socket on the first queue of interface `index`, for Ethernet frames with packets up to `mtu` bytes.
+    /// Opens a socket on the first queue of `interface`, which has number `index`, for Ethernet frames with packets up to `mtu` bytes.
     ///
     /// # Errors
     /// `EBUSY` if the queue has another socket. `EPERM` without `CAP_NET_RAW`. `ENOBUFS` if memory may not be locked.
     /// `Unsupported` if frames exceed a page or the kernel is older than 5.9.
-    pub(super) fn open(index: u32, mtu: usize) -> io::Result<XdpSender> {
+    pub(super) fn open(interface: &str, index: u32, mtu: usize) -> LiveResult<XdpSender> {
         let longest = mtu + HEADER;
         let chunk = longest.next_power_of_two().max(LEAST_CHUNK);
         if chunk > MOST_CHUNK {
-            let what = format!("frames of {longest} bytes do not fit the {MOST_CHUNK} of a page");
-            return Err(io::Error::new(io::ErrorKind::Unsupported, what));
+            let what =
+                format!("{interface}: no AF_XDP: frames of {longest} bytes do not fit the {MOST_CHUNK} of a page");
+            return Err(LiveError::Unsupported(what));
         }
-        let frames = Mapping::anonymous(CHUNKS * chunk)?;
-        let kind = SocketType::RAW;
-        let socket = socket_with(AddressFamily::XDP, kind, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK, None)?;
-        let memory = XdpUmemReg {
-            addr: frames.address().as_ptr().addr() as u64,
-            len: frames.bytes() as u64,
-            chunk_size: chunk as u32,
-            headroom: 0,
-            flags: XdpUmemRegFlags::empty(),
-            tx_metadata_len: 0,
-        };
-        sockopt::set_xdp_umem_reg(&socket, memory)?;
-        // The kernel requires this ring although nothing is received.
-        sockopt::set_xdp_umem_fill_ring_size(&socket, 1)?;
-        sockopt::set_xdp_umem_completion_ring_size(&socket, COMPLETION_ENTRIES as u32)?;
-        sockopt::set_xdp_tx_ring_size(&socket, MOST_AT_ONCE as u32)?;
-        let offsets = sockopt::xdp_mmap_offsets(&socket)?;
-        if sockopt::xdp_statistics(&socket)?.tx_ring_empty_descs.is_none() {
-            return Err(io::Error::new(io::ErrorKind::Unsupported, "the kernel is older than 5.9"));
-        }
-        let transmit = XdpRing::map(&socket, MOST_AT_ONCE, 16, offsets.tx, TRANSMIT_RING_OFFSET)?;
-        let completed = XdpRing::map(&socket, COMPLETION_ENTRIES, 8, offsets.cr, COMPLETION_RING_OFFSET)?;
-        bind_with_retries(&socket, &SocketAddrXdp::new(SocketAddrXdpFlags::XDP_COPY, index, 0))?;
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        let socket = Request::XdpSocket
+            .ask_about(interface, || socket_with(AddressFamily::XDP, SocketType::RAW, flags, None))?;
+        let frames = Request::XdpMemory.ask_about(interface, || register_memory(&socket, chunk))?;
+        let [transmit, completed] = Request::XdpRings.ask_about(interface, || make_rings(&socket))?;
+        let address = SocketAddrXdp::new(SocketAddrXdpFlags::XDP_COPY, index, 0);
+        Request::XdpBind.ask_about(interface, || bind_with_retries(&socket, &address))?;
         // A stack, so that few chunks are in use and stay in the cache.
         let free = (0..CHUNKS).rev().map(|n| (n * chunk) as u64).collect();
         let submitted = Vec::with_capacity(MOST_AT_ONCE);
@@ -187,6 +174,38 @@ impl XdpSender {
         self.free.extend(self.submitted.drain(self.submitted.len() - left..));
         Ok(Some(left))
     }
+}
+
+/// Shares memory of [`CHUNKS`] chunks with the kernel.
+fn register_memory(socket: &OwnedFd, chunk: usize) -> io::Result<Mapping> {
+    let frames = Mapping::anonymous(CHUNKS * chunk)?;
+    let memory = XdpUmemReg {
+        addr: frames.address().as_ptr().addr() as u64,
+        len: frames.bytes() as u64,
+        chunk_size: chunk as u32,
+        headroom: 0,
+        flags: XdpUmemRegFlags::empty(),
+        tx_metadata_len: 0,
+    };
+    sockopt::set_xdp_umem_reg(socket, memory)?;
+    Ok(frames)
+}
+
+/// The transmit ring and the completion ring.
+fn make_rings(socket: &OwnedFd) -> io::Result<[XdpRing; 2]> {
+    // The kernel requires this ring although nothing is received.
+    sockopt::set_xdp_umem_fill_ring_size(socket, 1)?;
+    sockopt::set_xdp_umem_completion_ring_size(socket, COMPLETION_ENTRIES as u32)?;
+    sockopt::set_xdp_tx_ring_size(socket, MOST_AT_ONCE as u32)?;
+    let offsets = sockopt::xdp_mmap_offsets(socket)?;
+    // Older than 5.9.
+    if sockopt::xdp_statistics(socket)?.tx_ring_empty_descs.is_none() {
+        return Err(Errno::OPNOTSUPP.into());
+    }
+    Ok([
+        XdpRing::map(socket, MOST_AT_ONCE, 16, offsets.tx, TRANSMIT_RING_OFFSET)?,
+        XdpRing::map(socket, COMPLETION_ENTRIES, 8, offsets.cr, COMPLETION_RING_OFFSET)?,
+    ])
 }
 
 /// Binds the socket, with retries: the kernel releases the queue of a closed socket late (`xp_put_pool` in Linux'

@@ -1,18 +1,19 @@
 //! Measures a link with datagrams from host to host: its rate, its delay, and packets lost outside the link.
 
-use std::io;
 use std::net::{SocketAddr, UdpSocket};
-use std::thread;
 use std::time::Duration;
 
 use aqm::parts::Histogram;
 use aqm::{Rate, Span, Time};
 
+use crate::error::{LiveError, LiveResult};
 use crate::forward::pacing::{Clock, PacedClock};
 use crate::forward::view::View;
 use crate::io::clock::Monotonic;
 use crate::io::interface_counters::InterfaceCounters;
+use crate::io::request::Request;
 use crate::link::{EmulatedLink, LinkSettings};
+use crate::threads;
 
 /// IPv4 and UDP headers, in bytes.
 const HEADERS: u32 = 28;
@@ -50,28 +51,30 @@ pub struct LinkMeasurement {
 }
 
 /// Sends `load` through a new link.
-pub fn measure(settings: LinkSettings, load: DatagramLoad) -> io::Result<LinkMeasurement> {
+pub fn measure(settings: LinkSettings, load: DatagramLoad) -> LiveResult<LinkMeasurement> {
     let mut link = EmulatedLink::open(settings)?;
     let far = SocketAddr::from((EmulatedLink::FAR, 9));
-    let receiver = link.far().run(move || UdpSocket::bind(far))??;
-    let sender = link.near().run(|| UdpSocket::bind(SocketAddr::from((EmulatedLink::NEAR, 0))))??;
-    sender.connect(far)?;
+    let bind = |address: SocketAddr| Request::FlowSocket.ask_about(address, || UdpSocket::bind(address));
+    let receiver = link.far().run(move || bind(far))??;
+    let sender = link.near().run(move || bind(SocketAddr::from((EmulatedLink::NEAR, 0))))??;
+    Request::FlowAddress.ask_about(far, || sender.connect(far))?;
     // Longer than any delay this is used for.
-    receiver.set_read_timeout(Some(Duration::from_millis(500)))?;
+    let timeout = Some(Duration::from_millis(500));
+    Request::FlowOptions.ask(|| receiver.set_read_timeout(timeout))?;
     let clock = Monotonic::new();
-    let receiving = thread::spawn(move || receive(&receiver, clock));
+    let receiving = threads::start("receiver", move || receive(&receiver, clock))?;
     let sent = send(&sender, clock, load)?;
-    let (delay, receive_time) = receiving.join().map_err(|_| io::Error::other("the receiver panicked"))?;
+    let (delay, receive_time) = receiving.join().map_err(|_| LiveError::Ended("the receiver panicked".to_string()))?;
     let counters = link.counters()?;
     let view = link.stop()?;
     Ok(LinkMeasurement { sent, receive_time, delay, counters, view })
 }
 
-fn send(socket: &UdpSocket, clock: Monotonic, load: DatagramLoad) -> io::Result<u64> {
+fn send(socket: &UdpSocket, clock: Monotonic, load: DatagramLoad) -> LiveResult<u64> {
     let mut data = vec![0; load.packet.saturating_sub(HEADERS).max(8) as usize];
     let gap = load.rate.transmit(load.packet);
     let mut paced = PacedClock::new(clock, Span::ZERO);
-    paced.begin()?;
+    Request::ThreadScheduling.ask(|| paced.begin())?;
     // Priority over the link's thread, as for the receiver. Without it, the polling loop would starve the sender on a
     // shared core, and the result would measure the scheduler. A sender that never sleeps gets no priority: it would
     // starve the loop.
@@ -82,9 +85,9 @@ fn send(socket: &UdpSocket, clock: Monotonic, load: DatagramLoad) -> io::Result<
     let (mut next, mut sent) = (begin, 0);
     // A sender that cannot keep up also stops in time.
     while next.max(paced.now()) - begin < load.duration {
-        paced.wait(next, [None; 3])?;
+        Request::Wait.ask(|| paced.wait(next, [None; 3]))?;
         data[..8].copy_from_slice(&clock.now().as_nanos().to_be_bytes());
-        socket.send(&data)?;
+        Request::FlowData.ask(|| socket.send(&data))?;
         sent += 1;
         next += gap;
     }

@@ -15,10 +15,13 @@ use aqm::Span;
 use headgate_measure::IntervalRow;
 use headgate_measure::pcapng::Blocks;
 
+use crate::error::LiveResult;
 use crate::forward::view::SharedView;
 use crate::io::recorded_end::FrameRecords;
+use crate::io::request::Request;
 use crate::io::{capture, clock};
 use crate::link::rows::IntervalRows;
+use crate::threads;
 
 /// Interval of the rows.
 pub const INTERVAL: Span = Span::from_millis(100);
@@ -64,19 +67,19 @@ impl LinkLog {
     /// views in `views`.
     ///
     /// # Errors
-    /// `AlreadyExists` if these files exist, which stay unchanged; otherwise the system's error.
+    /// These files exist, which stay unchanged, or cannot be written.
     pub fn start(
         dir: &Path,
         records: [FrameRecords; 2],
         clock: clock::Monotonic,
         views: SharedView,
-    ) -> io::Result<LinkLog> {
+    ) -> LiveResult<LinkLog> {
         let [near, far] = records;
         let unix_start = clock.unix_nanos();
         let captures = [EndCapture::new(dir, "near", near, unix_start)?, EndCapture::new(dir, "far", far, unix_start)?];
         let shared = Arc::<LogShared>::default();
         let writer = LogWriter { captures, rows: IntervalRows::new(INTERVAL), views, shared: Arc::clone(&shared) };
-        let thread = thread::Builder::new().name("log".to_string()).spawn(move || writer.run())?;
+        let thread = threads::start("log", move || writer.run())?;
         Ok(LinkLog { shared, thread: Some(thread) })
     }
 
@@ -162,9 +165,10 @@ struct EndCapture {
 }
 
 impl EndCapture {
-    fn new(dir: &Path, end: &str, records: FrameRecords, unix_start: u64) -> io::Result<EndCapture> {
+    fn new(dir: &Path, end: &str, records: FrameRecords, unix_start: u64) -> LiveResult<EndCapture> {
         let path = dir.join(format!("{end}.pcapng"));
-        let file = OpenOptions::new().write(true).create_new(true).open(&path)?;
+        let file = Request::CaptureFile
+            .ask_about(path.display(), || OpenOptions::new().write(true).create_new(true).open(&path))?;
         let mut blocks = Blocks::default();
         blocks.section();
         capture::describe(&mut blocks, end);
@@ -179,7 +183,8 @@ impl EndCapture {
             unwritten: 0,
             failed: None,
         };
-        capture.flush()?;
+        let name = capture.path.display().to_string();
+        Request::CaptureFile.ask_about(name, || capture.flush())?;
         Ok(capture)
     }
 
@@ -194,7 +199,7 @@ impl EndCapture {
         match self.failed {
             None if taken > 0 => match self.flush() {
                 Ok(()) => self.packets += taken as u64,
-                Err(error) => self.fail(&error, taken as u64),
+                Err(error) => self.fail(error, taken as u64),
             },
             None => {}
             Some(_) => self.unwritten += taken as u64,
@@ -211,13 +216,14 @@ impl EndCapture {
     }
 
     /// Truncates the capture after its last complete block, so that it stays readable.
-    fn fail(&mut self, error: &io::Error, unwritten: u64) {
+    fn fail(&mut self, error: io::Error, unwritten: u64) {
         let cut = self
             .file
             .set_len(self.complete_length)
             .and_then(|()| self.file.seek(SeekFrom::Start(self.complete_length)));
         let also = cut.err().map(|error| format!("; its last packet is cut off: {error}")).unwrap_or_default();
-        self.failed = Some(format!("cannot write {}: {error}{also}", self.path.display()));
+        let name = self.path.display().to_string();
+        self.failed = Some(format!("{}{also}", Request::CaptureFile.refused_about(&name, error)));
         self.unwritten += unwritten;
     }
 

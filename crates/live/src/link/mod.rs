@@ -4,12 +4,12 @@ pub mod datagram_load;
 pub mod log;
 mod rows;
 
-use std::io;
 use std::net::Ipv4Addr;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
 use self::log::LinkLog;
+use crate::error::LiveResult;
 use crate::forward::fabric::{Fabric, Lanes};
 use crate::forward::forwarder::Forwarder;
 use crate::forward::running::ForwarderThread;
@@ -21,6 +21,7 @@ use crate::io::clock::Monotonic;
 use crate::io::frame::Layer;
 use crate::io::interface_counters::InterfaceCounters;
 use crate::io::recorded_end::{RecordedEnd, Recorder, recorders};
+use crate::io::request::Request;
 use crate::io::{LinkEnd, Tun};
 
 /// Settings of a link and its hosts.
@@ -62,8 +63,8 @@ impl EmulatedLink {
     /// Creates both hosts and starts the loop between them, in a thread with real-time priority where permitted.
     ///
     /// # Errors
-    /// An invalid discipline or sysctl, no forwarding, a log that cannot be written; otherwise the system's error.
-    pub fn open(settings: LinkSettings) -> io::Result<EmulatedLink> {
+    /// An invalid discipline or sysctl, no forwarding, a log that cannot be written, or a refused request.
+    pub fn open(settings: LinkSettings) -> LiveResult<EmulatedLink> {
         let LinkSettings { lanes, seed, sysctls, outside, log } = settings;
         let hosts = if outside { hosts::outside(sysctls) } else { hosts::isolated(sysctls) }?;
         let (recorders, notes) = if log.is_some() { recorders() } else { Default::default() };
@@ -81,11 +82,12 @@ impl<F: Fabric + 'static> EmulatedLink<F> {
     pub(crate) fn between(
         (hosts, [a, b]): (HostPair, [Tun; 2]),
         recorders: [Option<Recorder>; 2],
-        make: impl FnOnce() -> io::Result<F> + Send + 'static,
-    ) -> io::Result<EmulatedLink<F>> {
+        make: impl FnOnce() -> LiveResult<F> + Send + 'static,
+    ) -> LiveResult<EmulatedLink<F>> {
         let clock = Monotonic::new();
-        let devices = [a.fd(), b.fd()].into_iter().flatten().map(|fd| fd.try_clone_to_owned());
-        let devices = devices.collect::<io::Result<_>>()?;
+        let devices = [a.fd(), b.fd()].into_iter().flatten();
+        let devices = devices.map(|fd| Request::TunDevice.ask_about("a second time", || fd.try_clone_to_owned()));
+        let devices = devices.collect::<LiveResult<_>>()?;
         let forwarder = ForwarderThread::start("link", clock, move |paced| {
             let mut fabric = make()?;
             fabric.record(&recorders);
@@ -118,7 +120,7 @@ impl<F> EmulatedLink<F> {
     }
 
     /// The kernel's counts at the near and the far host's device.
-    pub fn counters(&self) -> io::Result<[InterfaceCounters; 2]> {
+    pub fn counters(&self) -> LiveResult<[InterfaceCounters; 2]> {
         Ok([self.hosts.near.counters()?, self.hosts.far.counters()?])
     }
 
@@ -129,7 +131,7 @@ impl<F> EmulatedLink<F> {
 
     /// Stops the loop, ends the log and returns the final view, or the error that ended the loop before. The hosts
     /// remain until the link is dropped.
-    pub fn stop(&mut self) -> io::Result<View> {
+    pub fn stop(&mut self) -> LiveResult<View> {
         let ended = self.forwarder.stop();
         self.log.iter_mut().for_each(LinkLog::finish);
         ended

@@ -1,12 +1,12 @@
 //! Maps a group's keys to the kernel's settings, lists the differences, and rejects unsupported keys.
 
-use std::io;
 use std::path::Path;
 
 use aqm::{Ecn, Span};
 use headgate_scenario::{Cc, Recovery, Scenario, TcpGroup, UdpGroup};
 
 use super::{ports, traces};
+use crate::error::{LiveError, LiveResult};
 use crate::hosts::controllers;
 
 /// Header bytes: IPv4 and TCP without options, padded TCP timestamps (RFC 7323, appendix A), IPv4 and UDP.
@@ -118,9 +118,9 @@ fn scaled(bytes: u64, by: u32, over: u32) -> u64 {
     (u128::from(bytes) * u128::from(by)).div_ceil(u128::from(over.max(1))).try_into().unwrap_or(u64::MAX)
 }
 
-/// Rejects scenarios whose flows the kernel cannot run: `InvalidInput` with the group and the key.
-pub fn check_supported(scenario: &Scenario) -> io::Result<()> {
-    unsupported(scenario, &controllers::available()?).map_err(|why| io::Error::new(io::ErrorKind::InvalidInput, why))
+/// Rejects scenarios whose flows the kernel cannot run, with the group and the key.
+pub fn check_supported(scenario: &Scenario) -> LiveResult<()> {
+    unsupported(scenario, &controllers::available()?).map_err(LiveError::Refused)
 }
 
 fn unsupported(scenario: &Scenario, available: &str) -> Result<(), String> {

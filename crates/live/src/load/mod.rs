@@ -19,7 +19,6 @@ mod tracer;
 mod traces;
 mod udp;
 
-use std::io;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
@@ -39,9 +38,11 @@ use self::receiver::{HostReceivers, ReceiverResults};
 use self::sender::{HostSenders, SenderResults};
 use self::shared::LoadState;
 use self::tracer::Tracer;
+use crate::error::{LiveError, LiveResult};
 use crate::hosts::Addresses;
 use crate::hosts::netns::Namespace;
 use crate::io::clock::Monotonic;
+use crate::io::request::Request;
 use crate::threads::spawn;
 
 /// Length of a delivery slot; shorter for short intervals.
@@ -60,16 +61,16 @@ impl TrafficLoad {
     /// `seed` selects the run; `clock` measures its time.
     ///
     /// # Errors
-    /// An unsuitable scenario ([`check_supported`]); otherwise the system's error.
+    /// An unsuitable scenario ([`check_supported`]); otherwise the refused request.
     pub fn prepare(
         scenario: &Scenario,
         seed: u64,
         near: &Namespace,
         far: &Namespace,
         clock: Monotonic,
-    ) -> io::Result<TrafficLoad> {
+    ) -> LiveResult<TrafficLoad> {
         check_supported(scenario)?;
-        raise_limit(scenario.total_flows())?;
+        raise_limit(scenario.total_flows(), getrlimit(Resource::Nofile))?;
         let flows = flows(scenario, seed);
         let shared = Arc::new(LoadState::new(clock, flows.len()));
         let report =
@@ -92,7 +93,7 @@ impl TrafficLoad {
         scenario: &Scenario,
         flows: Vec<LiveFlow>,
         [(host, from), (other, to)]: [(&Namespace, std::net::Ipv4Addr); 2],
-    ) -> io::Result<()> {
+    ) -> LiveResult<()> {
         if flows.is_empty() {
             return Ok(());
         }
@@ -136,7 +137,7 @@ impl TrafficLoad {
     }
 
     /// Ends all flows and returns their report, or the error that stopped a thread.
-    pub fn stop(mut self) -> io::Result<LoadReport> {
+    pub fn stop(mut self) -> LiveResult<LoadReport> {
         self.shared.stop();
         self.wake();
         let mut report = std::mem::take(&mut self.report);
@@ -163,16 +164,16 @@ impl Drop for TrafficLoad {
 
 struct LoadWorker<T> {
     waker: Waker,
-    thread: JoinHandle<Option<io::Result<T>>>,
+    thread: JoinHandle<Option<LiveResult<T>>>,
 }
 
 impl<T: Send + 'static> LoadWorker<T> {
     /// Starts a thread called `name` in `host`. It runs the closure that `make` builds there.
-    fn start<R: FnOnce() -> io::Result<T>>(
+    fn start<R: FnOnce() -> LiveResult<T>>(
         host: &Namespace,
         name: &'static str,
-        make: impl FnOnce() -> io::Result<(Waker, R)> + Send + 'static,
-    ) -> io::Result<LoadWorker<T>> {
+        make: impl FnOnce() -> LiveResult<(Waker, R)> + Send + 'static,
+    ) -> LiveResult<LoadWorker<T>> {
         let work = move || {
             // Real-time priority where permitted, as for the loop: lateness here would be part of the measurement.
             let _ = crate::io::set_realtime_priority(1);
@@ -183,23 +184,25 @@ impl<T: Send + 'static> LoadWorker<T> {
         Ok(LoadWorker { waker, thread })
     }
 
-    fn join(self) -> io::Result<T> {
+    fn join(self) -> LiveResult<T> {
         let ended = self.thread.join().ok().flatten();
-        ended.unwrap_or_else(|| Err(io::Error::other("a load's thread panicked")))
+        ended.unwrap_or_else(|| Err(LiveError::Ended("a load's thread panicked".to_string())))
     }
 }
 
-/// A TCP flow has three sockets: sender, listener and receiver.
-fn raise_limit(flows: u32) -> io::Result<()> {
+/// Raises the `limit` of open files for `flows`: a TCP flow has three sockets, sender, listener and receiver.
+pub(crate) fn raise_limit(flows: u32, limit: Rlimit) -> LiveResult<()> {
     let needed = u64::from(flows) * 3 + 256;
-    let limit = getrlimit(Resource::Nofile);
     if limit.current.is_none_or(|current| current >= needed) {
         return Ok(());
     }
     if limit.maximum.is_some_and(|most| most < needed) {
         let most = limit.maximum.unwrap_or(0);
-        let what = format!("{flows} flows need {needed} open files, and {most} are allowed (ulimit -Hn)");
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+        let what = format!(
+            "{flows} flows need {needed} open files, and {most} are allowed: raise the limit (ulimit -Hn), or give the \
+             scenario fewer flows"
+        );
+        return Err(LiveError::Refused(what));
     }
-    Ok(setrlimit(Resource::Nofile, Rlimit { current: Some(needed), ..limit })?)
+    Request::OpenFiles.ask(|| setrlimit(Resource::Nofile, Rlimit { current: Some(needed), ..limit }))
 }

@@ -1,6 +1,5 @@
 //! Waiting for sockets and a timer at once.
 
-use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
@@ -11,7 +10,9 @@ use rustix::io::{Errno, read, write};
 
 use aqm::Span;
 
+use crate::error::LiveResult;
 use crate::io::clock::timespec;
+use crate::io::request::Request;
 
 /// Events per wait.
 const BATCH: usize = 256;
@@ -36,25 +37,28 @@ impl Waker {
 }
 
 impl SocketPoller {
-    pub fn new() -> io::Result<SocketPoller> {
-        let epoll = epoll::create(CreateFlags::CLOEXEC)?;
-        let waker = Waker(Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?));
-        epoll::add(&epoll, &*waker.0, EventData::new_u64(WAKER), EventFlags::IN)?;
-        Ok(SocketPoller { epoll, waker, events: Vec::with_capacity(BATCH) })
+    pub fn new() -> LiveResult<SocketPoller> {
+        Request::Poller.ask(|| {
+            let epoll = epoll::create(CreateFlags::CLOEXEC)?;
+            let waker = Waker(Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?));
+            epoll::add(&epoll, &*waker.0, EventData::new_u64(WAKER), EventFlags::IN)?;
+            Ok::<_, Errno>(SocketPoller { epoll, waker, events: Vec::with_capacity(BATCH) })
+        })
     }
 
     /// Watches `socket` for input, level-triggered.
-    pub fn readable(&self, socket: impl AsFd, token: u64) -> io::Result<()> {
-        Ok(epoll::add(&self.epoll, socket, EventData::new_u64(token), EventFlags::IN)?)
+    pub fn readable(&self, socket: impl AsFd, token: u64) -> LiveResult<()> {
+        Request::Poller.ask(|| epoll::add(&self.epoll, socket, EventData::new_u64(token), EventFlags::IN))
     }
 
     /// Watches `socket` for output space and its error queue, edge-triggered.
-    pub fn writable(&self, socket: impl AsFd, token: u64) -> io::Result<()> {
-        Ok(epoll::add(&self.epoll, socket, EventData::new_u64(token), EventFlags::OUT | EventFlags::ET)?)
+    pub fn writable(&self, socket: impl AsFd, token: u64) -> LiveResult<()> {
+        let events = EventFlags::OUT | EventFlags::ET;
+        Request::Poller.ask(|| epoll::add(&self.epoll, socket, EventData::new_u64(token), events))
     }
 
     /// Waits for an event or the waker, at most for `most`.
-    pub fn wait(&mut self, most: Span) -> io::Result<()> {
+    pub fn wait(&mut self, most: Span) -> LiveResult<()> {
         self.events.clear();
         // `poll` waits to the nanosecond; `epoll_wait`'s milliseconds would delay datagrams.
         let polled = poll(&mut [PollFd::new(&self.epoll, PollFlags::IN)], Some(&timespec(most)));
@@ -62,7 +66,7 @@ impl SocketPoller {
             .and_then(|_| epoll::wait(&self.epoll, spare_capacity(&mut self.events), Some(&timespec(Span::ZERO))));
         match collected {
             Err(Errno::INTR) | Ok(_) => {}
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(Request::Poller.refused(error.into())),
         }
         if self.events.iter().any(|event| event.data.u64() == WAKER) {
             let _ = read(&*self.waker.0, &mut [0; 8]);

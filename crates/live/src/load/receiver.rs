@@ -18,6 +18,8 @@ use super::poll::SocketPoller;
 use super::ports;
 use super::shared::LoadState;
 use super::udp::STAMP;
+use crate::error::LiveResult;
+use crate::io::request::Request;
 use crate::io::{interface, tcp};
 
 /// Read buffer. Datagrams coalesced by the kernel (GRO) are up to this long.
@@ -71,17 +73,17 @@ impl HostReceivers {
         warm: Time,
         slot: Span,
         shared: Arc<LoadState>,
-    ) -> io::Result<HostReceivers> {
+    ) -> LiveResult<HostReceivers> {
         let poller = SocketPoller::new()?;
         let make = |(index, flow): (usize, &(u32, ReceiverSettings))| FlowReceiver::new(*flow, address, index, &poller);
-        let receivers = flows.iter().enumerate().map(make).collect::<io::Result<Vec<_>>>()?;
+        let receivers = flows.iter().enumerate().map(make).collect::<LiveResult<Vec<_>>>()?;
         let deliveries = Deliveries::new(slot, warm);
         let received =
             ReceiverResults { flows: receivers, deliveries, completed: Vec::new(), marked: 0, buffer_drops: 0 };
         Ok(HostReceivers { shared, poller, received, warm, buffers: vec![vec![0; READ_BUFFER]; DATAGRAMS] })
     }
 
-    pub fn run(mut self) -> io::Result<ReceiverResults> {
+    pub fn run(mut self) -> LiveResult<ReceiverResults> {
         while !self.shared.stopped() {
             self.poller.wait(Span::from_secs(1))?;
             for index in 0.. {
@@ -95,7 +97,7 @@ impl HostReceivers {
         Ok(self.received)
     }
 
-    fn handle_event(&mut self, token: u64) -> io::Result<()> {
+    fn handle_event(&mut self, token: u64) -> LiveResult<()> {
         let (index, is_stream) = ((token >> 1) as usize, token & 1 == 1);
         // Not a flow: the waker.
         let Some(flow) = self.received.flows.get_mut(index) else { return Ok(()) };
@@ -110,20 +112,22 @@ impl HostReceivers {
         }
     }
 
-    fn accept(&mut self, index: usize, token: u64) -> io::Result<()> {
+    fn accept(&mut self, index: usize, token: u64) -> LiveResult<()> {
         let flow = &mut self.received.flows[index];
         let ReceiverSocket::Tcp { listener, stream, connection, bytes, .. } = &mut flow.socket else { return Ok(()) };
         // The peer may have given up the connection.
         let Ok((accepted, _)) = listener.accept() else { return Ok(()) };
-        accepted.set_nonblocking(true)?;
-        accepted.set_linger(Some(Duration::ZERO))?;
+        Request::FlowOptions.ask(|| {
+            accepted.set_nonblocking(true)?;
+            accepted.set_linger(Some(Duration::ZERO))
+        })?;
         self.poller.readable(&accepted, token | 1)?;
         (*stream, *connection, *bytes) = (Some(accepted), *connection + 1, 0);
         Ok(())
     }
 
     /// Reads the stream once. Returns true if there was data.
-    fn read_stream(&mut self, index: usize) -> io::Result<bool> {
+    fn read_stream(&mut self, index: usize) -> LiveResult<bool> {
         let flow = &mut self.received.flows[index];
         let ReceiverSocket::Tcp { settings, stream, connection, bytes, .. } = &mut flow.socket else {
             return Ok(false);
@@ -133,7 +137,7 @@ impl HostReceivers {
             *stream = None;
             return Ok(false);
         };
-        restore_options(socket, settings)?;
+        Request::FlowOptions.ask(|| restore_options(socket, settings))?;
         let before = settings.useful_bytes(*bytes);
         *bytes += read;
         let now = self.shared.now().unwrap_or(Time::ZERO);
@@ -152,7 +156,7 @@ impl HostReceivers {
         Ok(read > 0)
     }
 
-    fn read_datagrams(&mut self, index: usize) -> io::Result<()> {
+    fn read_datagrams(&mut self, index: usize) -> LiveResult<()> {
         let flow = &mut self.received.flows[index];
         let ReceiverSocket::Udp { settings, socket, state } = &flow.socket else { return Ok(()) };
         let mut metas = [RecvMeta::default(); DATAGRAMS];
@@ -161,7 +165,7 @@ impl HostReceivers {
         let count = match state.recv(socket.into(), &mut slices, &mut metas) {
             Ok(count) => count,
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => return Ok(()),
-            Err(error) => return Err(error),
+            Err(error) => return Err(Request::FlowData.refused(error)),
         };
         let (now, clock) = (self.shared.now().unwrap_or(Time::ZERO), self.shared.clock.now());
         for (meta, buffer) in metas[..count].iter().zip(&self.buffers) {
@@ -188,7 +192,7 @@ impl FlowReceiver {
         address: Ipv4Addr,
         index: usize,
         poller: &SocketPoller,
-    ) -> io::Result<FlowReceiver> {
+    ) -> LiveResult<FlowReceiver> {
         let address = SocketAddrV4::new(address, ports::port(number));
         let token = (index as u64) << 1;
         let socket = match receives {
@@ -198,10 +202,12 @@ impl FlowReceiver {
                 ReceiverSocket::Tcp { settings, listener, stream: None, connection: 0, bytes: 0 }
             }
             ReceiverSettings::Udp(settings) => {
-                let socket = UdpSocket::bind(address)?;
-                // Covers the time that this thread may be late.
-                SockRef::from(&socket).set_recv_buffer_size(UDP_BUFFER)?;
-                let state = UdpSocketState::new((&socket).into())?;
+                let socket = Request::FlowSocket.ask_about(address, || UdpSocket::bind(address))?;
+                let state = Request::FlowOptions.ask(|| {
+                    // Covers the time that this thread may be late.
+                    SockRef::from(&socket).set_recv_buffer_size(UDP_BUFFER)?;
+                    UdpSocketState::new((&socket).into())
+                })?;
                 poller.readable(&socket, token)?;
                 ReceiverSocket::Udp { settings, socket, state }
             }
@@ -210,17 +216,21 @@ impl FlowReceiver {
     }
 }
 
-fn listen(address: SocketAddrV4, settings: &KernelTcpSettings) -> io::Result<Socket> {
-    let socket = Socket::new(Domain::IPV4, Type::STREAM.nonblocking().cloexec(), Some(Protocol::TCP))?;
+fn listen(address: SocketAddrV4, settings: &KernelTcpSettings) -> LiveResult<Socket> {
+    let kind = Type::STREAM.nonblocking().cloexec();
+    let socket = Request::FlowSocket.ask(|| Socket::new(Domain::IPV4, kind, Some(Protocol::TCP)))?;
     tcp::set_timers(&socket, settings.timers);
-    socket.set_tcp_mss(settings.mss)?;
-    if let Some(window) = settings.window {
+    Request::FlowOptions.ask(|| {
+        socket.set_tcp_mss(settings.mss)?;
+        let Some(window) = settings.window else { return Ok(()) };
         // Half of the buffer is for the kernel's own overhead (tcp_adv_win_scale).
         socket.set_recv_buffer_size(2 * window as usize)?;
-        tcp::clamp_window(&socket, window)?;
-    }
-    socket.bind(&SockAddr::from(address))?;
-    socket.listen(4)?;
+        tcp::clamp_window(&socket, window)
+    })?;
+    Request::FlowAddress.ask_about(address, || {
+        socket.bind(&SockAddr::from(address))?;
+        socket.listen(4)
+    })?;
     Ok(socket)
 }
 

@@ -1,6 +1,5 @@
 //! The thread that sends all flows of a host.
 
-use std::fs;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::num::NonZeroU64;
@@ -18,6 +17,9 @@ use super::tcp::KernelTcpSender;
 use super::timers::{SenderTimer, Timers};
 use super::tracer::Tracer;
 use super::udp::UdpSender;
+use crate::error::LiveResult;
+use crate::hosts;
+use crate::io::request::Request;
 
 /// Least interval between samples of all connections, and per connection: several times the cost of a sample.
 const SAMPLE_INTERVAL: Span = Span::from_millis(50);
@@ -56,7 +58,7 @@ impl HostSenders {
         [warm, end]: [Time; 2],
         shared: Arc<LoadState>,
         tracer: Option<Tracer>,
-    ) -> io::Result<HostSenders> {
+    ) -> LiveResult<HostSenders> {
         let (poller, timers) = (SocketPoller::new()?, Timers::new(0));
         let sent = SenderResults { tcp: Vec::new(), udp: Vec::new(), late: Histogram::default() };
         let mut senders = HostSenders { shared, poller, sent, timers, warm, end, ecn: None, tracer };
@@ -74,13 +76,13 @@ impl HostSenders {
             }
         }
         // The default timer slack alone is 50 us.
-        set_current_timer_slack(NonZeroU64::new(1))?;
+        Request::ThreadScheduling.ask(|| set_current_timer_slack(NonZeroU64::new(1)))?;
         senders.connect_all()?;
         Ok(senders)
     }
 
     /// Connects all flows, [`CONCURRENT_CONNECTS`] at once.
-    fn connect_all(&mut self) -> io::Result<()> {
+    fn connect_all(&mut self) -> LiveResult<()> {
         let mut waited = Span::ZERO;
         let (mut begun, mut done) = (0, 0);
         while done < self.sent.tcp.len() && !self.shared.stopped() {
@@ -95,29 +97,28 @@ impl HostSenders {
                     self.poller.wait(step)?;
                     waited = waited + step;
                 }
-                Ok(false) => return Err(self.connect_error(done, "no answer")),
-                Err(error) => return Err(self.connect_error(done, &error.to_string())),
+                Ok(false) => {
+                    let flow = self.sent.tcp[done].number;
+                    let timeout = io::Error::from_raw_os_error(libc::ETIMEDOUT);
+                    return Err(Request::FlowAddress.refused_about(&format!("flow {flow}"), timeout));
+                }
+                Err(error) => return Err(error),
             }
         }
         Ok(())
     }
 
-    fn connect_error(&self, index: usize, why: &str) -> io::Error {
-        let flow = self.sent.tcp[index].number;
-        io::Error::new(io::ErrorKind::TimedOut, format!("flow {flow} cannot connect over the link: {why}"))
-    }
-
     /// Starts connecting the TCP flow at `index`. The host's sysctl decides at the SYN whether it requests ECN: 1
     /// requests, 2 only accepts.
-    fn connect(&mut self, index: usize) -> io::Result<()> {
+    fn connect(&mut self, index: usize) -> LiveResult<()> {
         let flow = &mut self.sent.tcp[index];
         if self.ecn.replace(flow.settings.ecn) != Some(flow.settings.ecn) {
-            fs::write("/proc/sys/net/ipv4/tcp_ecn", if flow.settings.ecn { "1" } else { "2" })?;
+            hosts::set_parameter("ipv4/tcp_ecn", if flow.settings.ecn { "1" } else { "2" })?;
         }
         flow.connect(&self.poller, index as u64)
     }
 
-    pub fn run(mut self) -> io::Result<SenderResults> {
+    pub fn run(mut self) -> LiveResult<SenderResults> {
         loop {
             if self.shared.stopped() {
                 return Ok(self.sent);

@@ -15,7 +15,9 @@ use super::poll::SocketPoller;
 use super::shared::{LoadState, OpenTransfer};
 use super::tally::SenderTally;
 use super::timers::{SenderTimer, Timers};
+use crate::error::{LiveError, LiveResult, SystemError};
 use crate::hosts::controllers;
+use crate::io::request::Request;
 use crate::io::tcp::{self, TcpInfo};
 
 /// Limit of unsent data in the kernel: little is left when a source stops, but enough while the thread is late.
@@ -75,26 +77,37 @@ impl KernelTcpSender {
     }
 
     /// Replaces the current connection by a new one, and registers it on `poller` as `token`.
-    pub fn connect(&mut self, poller: &SocketPoller, token: u64) -> io::Result<()> {
+    pub fn connect(&mut self, poller: &SocketPoller, token: u64) -> LiveResult<()> {
         self.socket = None;
         (self.offered, self.written) = (0, 0);
         self.connection += 1;
-        let socket = Socket::new(Domain::IPV4, Type::STREAM.nonblocking().cloexec(), Some(Protocol::TCP))?;
+        let kind = Type::STREAM.nonblocking().cloexec();
+        let socket = Request::FlowSocket.ask(|| Socket::new(Domain::IPV4, kind, Some(Protocol::TCP)))?;
         self.set_up(&socket)?;
-        socket.bind(&SockAddr::from(SocketAddrV4::new(self.from, 0)))?;
-        match socket.connect(&SockAddr::from(self.to)) {
-            Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => {}
-            done => done?,
-        }
+        Request::FlowAddress.ask_about(self.to, || {
+            socket.bind(&SockAddr::from(SocketAddrV4::new(self.from, 0)))?;
+            match socket.connect(&SockAddr::from(self.to)) {
+                Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => Ok(()),
+                done => done,
+            }
+        })?;
         poller.writable(&socket, token)?;
         self.socket = Some(socket);
         Ok(())
     }
 
-    fn set_up(&self, socket: &Socket) -> io::Result<()> {
+    fn set_up(&self, socket: &Socket) -> LiveResult<()> {
+        let cc = self.settings.cc;
+        let chosen = Request::CongestionControl.ask_about(cc, || socket.set_tcp_congestion(cc.as_bytes()));
+        chosen.map_err(|error| match error {
+            LiveError::System(SystemError { request, source, .. }) => controllers::refused(request, cc, cc, source),
+            error => error,
+        })?;
+        Request::FlowOptions.ask(|| self.set_options(socket))
+    }
+
+    fn set_options(&self, socket: &Socket) -> io::Result<()> {
         let settings = &self.settings;
-        let chosen = socket.set_tcp_congestion(settings.cc.as_bytes());
-        chosen.map_err(|error| controllers::explain_refusal(settings.cc, error))?;
         socket.set_tcp_mss(settings.mss)?;
         socket.set_tcp_nodelay(true)?;
         socket.set_tcp_notsent_lowat(MOST_UNSENT)?;
@@ -112,9 +125,9 @@ impl KernelTcpSender {
     }
 
     /// Whether the connection is established; an error means it failed.
-    pub fn is_connected(&self) -> io::Result<bool> {
+    pub fn is_connected(&self) -> LiveResult<bool> {
         let Some(socket) = &self.socket else { return Ok(false) };
-        socket.take_error()?.map_or(Ok(()), Err)?;
+        Request::FlowAddress.ask_about(self.to, || socket.take_error()?.map_or(Ok(()), Err))?;
         Ok(socket.peer_addr().is_ok())
     }
 
@@ -175,7 +188,7 @@ impl KernelTcpSender {
             let Some(socket) = &self.socket else { return };
             while recv(socket, &mut [0; 64], RecvFlags::ERRQUEUE | RecvFlags::DONTWAIT).is_ok() {}
             if let Ok(Some(error)) = socket.take_error() {
-                return self.fail(&error, now);
+                return self.fail(&Request::FlowData.refused(error), now);
             }
             self.report_acknowledged(index, now, timers);
         }
@@ -244,12 +257,12 @@ impl KernelTcpSender {
                 // Not connected, or no space; `poller` reports when that changes.
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return self.fail(&error, now),
+                Err(error) => return self.fail(&Request::FlowData.refused(error), now),
             }
         }
     }
 
-    fn fail(&mut self, error: &io::Error, now: Time) {
+    fn fail(&mut self, error: &LiveError, now: Time) {
         self.failed.get_or_insert_with(|| format!("its connection number {} failed: {error}", self.connection));
         self.close(now);
     }

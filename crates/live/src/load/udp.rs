@@ -1,6 +1,5 @@
 //! The sender of a UDP flow: datagrams leave as soon as the source writes them.
 
-use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
 
 use aqm::{Rng, Time};
@@ -8,6 +7,8 @@ use headgate_traffic::{FlowSource, WriteAmount, WriteStart};
 use socket2::SockRef;
 
 use super::group::KernelUdpSettings;
+use crate::error::LiveResult;
+use crate::io::request::Request;
 
 /// A datagram starts with its number and its send time (nanoseconds of the load's clock), as far as they fit.
 pub const STAMP: usize = 16;
@@ -38,11 +39,13 @@ impl UdpSender {
         settings: KernelUdpSettings,
         (from, to): (Ipv4Addr, SocketAddrV4),
         (source, rng): (FlowSource, Rng),
-    ) -> io::Result<UdpSender> {
-        let socket = UdpSocket::bind(SocketAddrV4::new(from, 0))?;
-        socket.connect(to)?;
-        socket.set_nonblocking(true)?;
-        SockRef::from(&socket).set_tos_v4(settings.tos)?;
+    ) -> LiveResult<UdpSender> {
+        let socket = Request::FlowSocket.ask_about(from, || UdpSocket::bind(SocketAddrV4::new(from, 0)))?;
+        Request::FlowAddress.ask_about(to, || socket.connect(to))?;
+        Request::FlowOptions.ask(|| {
+            socket.set_nonblocking(true)?;
+            SockRef::from(&socket).set_tos_v4(settings.tos)
+        })?;
         let data = vec![0; settings.payload(settings.useful_bytes) as usize];
         let (next, bytes) = (start, 0);
         Ok(UdpSender {

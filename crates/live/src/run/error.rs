@@ -1,7 +1,8 @@
 //! Why a run gave no outcome.
 
 use std::fmt;
-use std::io;
+
+use crate::error::LiveError;
 
 /// Why a run gave no outcome.
 #[derive(Debug)]
@@ -9,8 +10,8 @@ use std::io;
 pub enum LiveRunError {
     /// The scenario cannot run on real packets.
     Refused(String),
-    /// A system call failed.
-    System(io::Error),
+    /// The machine does not give what the run needs, or something ended.
+    System(LiveError),
     /// The observer asked to stop.
     Stopped,
 }
@@ -27,8 +28,8 @@ impl fmt::Display for LiveRunError {
 
 impl std::error::Error for LiveRunError {}
 
-impl From<io::Error> for LiveRunError {
-    fn from(error: io::Error) -> LiveRunError {
+impl From<LiveError> for LiveRunError {
+    fn from(error: LiveError) -> LiveRunError {
         LiveRunError::System(error)
     }
 }

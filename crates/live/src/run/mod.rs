@@ -16,7 +16,6 @@ mod record_times;
 mod records;
 mod slots;
 
-use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
@@ -31,6 +30,7 @@ use self::kernel::KernelRouter;
 pub use self::kernel::{KernelQdisc, check_kernel_qdisc};
 use self::network::LinkNetwork;
 use self::records::RunRecords;
+use crate::error::LiveError;
 use crate::forward::view::SharedView;
 use crate::hosts;
 use crate::io::KernelQueue;
@@ -77,15 +77,15 @@ pub fn check_kernel_supported(scenario: &Scenario) -> Result<(), LiveRunError> {
 /// Rejects a `scenario` that cannot run on real packets.
 ///
 /// # Errors
-/// [`LiveRunError::Refused`] with the key and the possible values; otherwise the system's error.
+/// [`LiveRunError::Refused`] with the key and the possible values; otherwise the refused request.
 pub fn check_supported(scenario: &Scenario) -> Result<(), LiveRunError> {
     if scenario.links.len() > 1 && !scenario.record.capture.is_empty() {
         let what = "`record.capture` works on real packets only with one link: remove it, or run without --live";
         return Err(LiveRunError::Refused(what.to_string()));
     }
-    load::check_supported(scenario).map_err(|error| match error.kind() {
-        io::ErrorKind::InvalidInput => LiveRunError::Refused(error.to_string()),
-        _ => LiveRunError::System(error),
+    load::check_supported(scenario).map_err(|error| match error {
+        LiveError::Refused(why) => LiveRunError::Refused(why),
+        error => error.into(),
     })
 }
 
@@ -137,7 +137,8 @@ fn run_with(
     let mut link = EmulatedLink::between(hosts::isolated(load::sysctls(&scenario))?, recorders, network)?;
     show(link.forwarder().shared_view());
     let clock = link.clock;
-    let load = TrafficLoad::prepare(&scenario, seed, link.near(), link.far(), clock)?;
+    let load = TrafficLoad::prepare(&scenario, seed, link.near(), link.far(), clock);
+    let load = load.map_err(|error| first_cause(&mut link, error.into()))?;
     let at = clock.now() + START_DELAY;
     begin.set(at);
     load.begin(at);
@@ -147,7 +148,8 @@ fn run_with(
         capture.iter_mut().for_each(|capture| capture.take((at, now), watch));
         Time::ZERO + (now - at)
     };
-    let records = RunRecords::collect(&inbox, &scenario, &mut report_progress, watch)?;
+    let records = RunRecords::collect(&inbox, &scenario, &mut report_progress, watch);
+    let records = records.map_err(|error| first_cause(&mut link, error))?;
     let report = load.stop()?;
     // The loop has the device, and the statistics disappear with it.
     let statistics = router.as_ref().map(KernelRouter::statistics).transpose()?;
@@ -163,6 +165,11 @@ fn run_with(
     notes.extend(capture.and_then(|capture| capture.missing()));
     let outcome = assemble::outcome(&scenario, &records, &report, fidelity.balance(&view));
     Ok(LiveRun { outcome, fidelity, notes, kernel })
+}
+
+/// The error that ended the loop, if it ended by one: then nothing crosses the link, and `error` only follows from it.
+fn first_cause(link: &mut EmulatedLink<LinkNetwork>, error: LiveRunError) -> LiveRunError {
+    link.stop().err().map_or(error, LiveRunError::from)
 }
 
 fn pass_traces(watch: &mut dyn RunObserver, rows: &[TraceRow]) {

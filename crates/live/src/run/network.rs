@@ -18,6 +18,7 @@ use super::kernel::path::KernelPath;
 use super::meter::LoopRecord;
 use super::record_times::RecordTimes;
 use super::slots::SlotBudget;
+use crate::error::LiveResult;
 use crate::forward::ends::{LaneEntry, LaneExit};
 use crate::forward::fabric::Fabric;
 use crate::forward::queue::{self, FrameSink};
@@ -76,7 +77,7 @@ impl LinkNetwork {
         seed: u64,
         begin: StartTime,
         records: Sender<LoopRecord>,
-    ) -> io::Result<LinkNetwork> {
+    ) -> LiveResult<LinkNetwork> {
         let slots = SlotBudget::of(scenario);
         let kernel = kernel.map(|queue| KernelPath::new(queue, scenario.bottleneck().number()));
         let directions = directions(scenario, qdisc, kernel.as_ref(), seed, &records)?;

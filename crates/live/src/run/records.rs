@@ -1,7 +1,6 @@
 //! Collects the loop's records during a run.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
@@ -12,6 +11,7 @@ use headgate_scenario::Scenario;
 
 use super::error::LiveRunError;
 use super::meter::{DirectionTotals, IntervalSample, LoopRecord};
+use crate::error::LiveError;
 
 /// Longest time between two calls of the observer.
 const OBSERVER_INTERVAL: Duration = Duration::from_millis(50);
@@ -47,7 +47,7 @@ impl RunRecords {
                 Ok(LoopRecord::DirectionTotals(total)) => records.totals.push(*total),
                 Ok(LoopRecord::End(excess)) => (records.excess, ended) = (excess, true),
                 Err(RecvTimeoutError::Timeout) if now < end + LONGEST_WAIT => {}
-                Err(_) => return Err(io::Error::other("the loop ended before the run").into()),
+                Err(_) => return Err(LiveError::Ended("the loop ended before the run".to_string()).into()),
             }
             if !watch.should_continue(now.min(end)) {
                 return Err(LiveRunError::Stopped);

@@ -1,3 +1,5 @@
+use std::io;
+
 use etherparse::{IpNumber, Ipv4Header};
 
 use super::*;

@@ -9,11 +9,10 @@ mod mirror;
 pub(super) mod path;
 mod tc;
 
-use std::io;
-
 use aqm::Rate;
 use headgate_scenario::{Direction, Events, FlowKey, Hop, RateVariation, Scenario};
 
+use crate::error::LiveResult;
 use crate::hosts;
 use crate::hosts::netns::Namespace;
 use crate::io::{KernelQueue, Tun, interface};
@@ -62,8 +61,8 @@ impl KernelRouter {
     ///
     /// # Errors
     /// `Unsupported`, with what to do, if the kernel or tc lacks the qdisc or there is no tc; `InvalidInput` if tc refuses
-    /// the options; otherwise the system's error.
-    pub(super) fn new(qdisc: &KernelQdisc, rate: Rate) -> io::Result<(KernelRouter, KernelQueue)> {
+    /// the options; otherwise the refused request.
+    pub(super) fn new(qdisc: &KernelQdisc, rate: Rate) -> LiveResult<(KernelRouter, KernelQueue)> {
         let namespace = Namespace::new()?;
         let qdisc = qdisc.clone();
         let queue = namespace.run(move || {
@@ -78,7 +77,7 @@ impl KernelRouter {
     }
 
     /// The kernel's statistics of the device's qdiscs, as `tc -s -j qdisc` prints them.
-    pub(super) fn statistics(&self) -> io::Result<String> {
+    pub(super) fn statistics(&self) -> LiveResult<String> {
         let device = self.device.clone();
         self.namespace.run(move || tc::statistics(&device))?
     }
@@ -87,7 +86,7 @@ impl KernelRouter {
 /// Tries `qdisc` on a device of its own, which is then removed.
 ///
 /// # Errors
-/// `Unsupported`, with what to do, if the kernel or tc lacks the qdisc or there is no tc; otherwise the system's error.
-pub fn check_kernel_qdisc(qdisc: &KernelQdisc) -> io::Result<()> {
+/// `Unsupported`, with what to do, if the kernel or tc lacks the qdisc or there is no tc; otherwise the refused request.
+pub fn check_kernel_qdisc(qdisc: &KernelQdisc) -> LiveResult<()> {
     KernelRouter::new(qdisc, Rate::from_bits(10_000_000)).map(drop)
 }

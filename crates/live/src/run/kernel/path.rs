@@ -1,13 +1,13 @@
 //! The way of packets from the loop into the kernel's queue and back.
 
 use std::cell::RefCell;
-use std::io;
 use std::os::fd::BorrowedFd;
 use std::rc::Rc;
 
 use etherparse::Ipv4HeaderSlice;
 
 use super::mirror::{Mirror, MirrorState, OfferedPacket};
+use crate::error::{LiveError, LiveResult};
 use crate::forward::settings::FrameDiscipline;
 use crate::io::KernelQueue;
 
@@ -18,7 +18,7 @@ pub(crate) struct KernelPath {
     /// Number of the direction.
     pub(crate) direction: u16,
     /// The first error, which ends the run.
-    failed: Option<io::Error>,
+    failed: Option<LiveError>,
 }
 
 impl KernelPath {
@@ -46,7 +46,7 @@ impl KernelPath {
     ///
     /// # Errors
     /// The error of this call, or of an earlier [`offer`](KernelPath::offer).
-    pub(crate) fn take_release(&mut self) -> io::Result<bool> {
+    pub(crate) fn take_release(&mut self) -> LiveResult<bool> {
         if let Some(error) = self.failed.take() {
             return Err(error);
         }

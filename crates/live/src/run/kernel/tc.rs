@@ -1,9 +1,12 @@
 //! Commands of tc (iproute2), in the calling thread's network namespace.
 
-use std::io;
+use std::io::{self, ErrorKind};
 use std::process::Command;
 
 use aqm::Rate;
+
+use crate::error::{LiveError, LiveResult};
+use crate::io::request::Request;
 
 /// Handle of the qdisc, `2:`. Its parent `htb` is `1:`.
 pub(super) const QDISC_HANDLE: u32 = 2 << 16;
@@ -13,7 +16,7 @@ const LEAST_BURST: u64 = 1600;
 
 /// Gives `device` an `htb` of `rate` with the qdisc `words` as its child. `htb` takes a packet from its child at the
 /// start of the packet's time, as Headgate's link does (docs/disciplines/droptail.md).
-pub(super) fn set_up(device: &str, rate: Rate, words: &[String]) -> io::Result<()> {
+pub(super) fn set_up(device: &str, rate: Rate, words: &[String]) -> LiveResult<()> {
     let kind = words.first().map_or("", String::as_str);
     let rate = rate.as_bits();
     // A millisecond of the rate, for timers on a busy machine.
@@ -25,15 +28,15 @@ pub(super) fn set_up(device: &str, rate: Rate, words: &[String]) -> io::Result<(
 }
 
 /// The statistics of the qdiscs of `device`, as JSON.
-pub(super) fn statistics(device: &str) -> io::Result<String> {
+pub(super) fn statistics(device: &str) -> LiveResult<String> {
     run("", &format!("-s -j qdisc show dev {device}"), &[])
 }
 
 /// Runs `tc COMMAND WORDS` for a qdisc of `kind` and returns its output.
-fn run(kind: &str, command: &str, words: &[String]) -> io::Result<String> {
+fn run(kind: &str, command: &str, words: &[String]) -> LiveResult<String> {
     let arguments = command.split_whitespace().chain(words.iter().map(String::as_str));
-    let ran = Command::new("tc").args(arguments).output().map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => io::Error::new(io::ErrorKind::Unsupported, "there is no tc: install iproute2"),
+    let ran = Request::Tc.ask(|| Command::new("tc").args(arguments).output()).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => LiveError::Unsupported("there is no tc: install iproute2".to_string()),
         _ => error,
     })?;
     if ran.status.success() {
@@ -43,17 +46,19 @@ fn run(kind: &str, command: &str, words: &[String]) -> io::Result<String> {
 }
 
 /// The error that tc printed, and the remedy.
-fn explain(kind: &str, words: &[String], printed: &str) -> io::Error {
+fn explain(kind: &str, words: &[String], printed: &str) -> LiveError {
     // The kernel's answer with extended acknowledgements, and without.
     let unknown = ["Specified qdisc kind is unknown", "RTNETLINK answers: No such file or directory"];
     if unknown.iter().any(|answer| printed.contains(answer)) {
-        return io::Error::new(io::ErrorKind::Unsupported, missing(kind));
+        return LiveError::Unsupported(missing(kind));
+    }
+    if printed.contains("Operation not permitted") {
+        return Request::Tc.refused_about(&words.join(" "), io::Error::from_raw_os_error(libc::EPERM));
     }
     if printed.starts_with("Unknown qdisc") {
-        let what = format!("this tc has no {kind}: install an iproute2 as new as the kernel");
-        return io::Error::new(io::ErrorKind::Unsupported, what);
+        return LiveError::Unsupported(format!("this tc has no {kind}: install an iproute2 as new as the kernel"));
     }
-    io::Error::new(io::ErrorKind::InvalidInput, format!("tc refuses `{}`: {printed}", words.join(" ")))
+    LiveError::Refused(format!("tc refuses `{}`: {printed}", words.join(" ")))
 }
 
 fn missing(kind: &str) -> String {
@@ -75,7 +80,7 @@ mod tests {
             let error = explain("fq_pie", &[], printed);
             let expected = "this kernel has no sch_fq_pie: load it (modprobe sch_fq_pie), or use a kernel with \
                             CONFIG_NET_SCH_FQ_PIE";
-            assert_eq!((error.kind(), error.to_string().as_str()), (io::ErrorKind::Unsupported, expected));
+            assert_eq!((error.kind(), error.to_string().as_str()), (ErrorKind::Unsupported, expected));
         }
     }
 
@@ -84,8 +89,13 @@ mod tests {
         let old = explain("dualpi2", &[], "Unknown qdisc \"dualpi2\", hence option \"limit\" is unparsable");
         assert_eq!(old.to_string(), "this tc has no dualpi2: install an iproute2 as new as the kernel");
         let words = ["pfifo", "limit", "-3"].map(str::to_string);
+        let forbidden = explain("pfifo", &words, "RTNETLINK answers: Operation not permitted").to_string();
+        assert!(
+            forbidden.starts_with("cannot run tc (pfifo limit -3): operation not permitted (EPERM). "),
+            "{forbidden}"
+        );
         let wrong = explain("pfifo", &words, "pfifo: Illegal value for \"limit\": \"-3\"");
-        assert_eq!(wrong.kind(), io::ErrorKind::InvalidInput);
+        assert_eq!(wrong.kind(), ErrorKind::InvalidInput);
         assert!(wrong.to_string().starts_with("tc refuses `pfifo limit -3`: pfifo: Illegal value"), "{wrong}");
     }
 }

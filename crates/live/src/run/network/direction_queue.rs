@@ -1,12 +1,12 @@
 //! The directions of a network's links.
 
-use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use aqm::{Qdisc, Time};
 use headgate_scenario::Scenario;
 
+use crate::error::LiveResult;
 use crate::forward::queue::{FrameQueue, FrameSink};
 use crate::forward::settings::{FrameDiscipline, LaneSettings};
 use crate::io::pool::Pool;
@@ -38,7 +38,7 @@ pub(super) fn directions(
     kernel: Option<&KernelPath>,
     seed: u64,
     records: &Sender<LoopRecord>,
-) -> io::Result<Vec<DirectionQueue>> {
+) -> LiveResult<Vec<DirectionQueue>> {
     let direction_queue = |hop| {
         let named = scenario.direction_settings(hop).qdisc.as_ref().unwrap_or(qdisc);
         let account = |discipline: &FrameDiscipline, lane| {
