@@ -20,7 +20,11 @@ fn the_header_is_what_the_source_declares() {
         std::fs::write(&header, &made).expect("the header can be written");
     }
     let committed = std::fs::read_to_string(&header).unwrap_or_default();
-    assert!(committed == made, "{} is stale: `BLESS=1 cargo test -p headgate-capi --test all header`", header.display());
+    assert!(
+        committed == made,
+        "{} is stale: `BLESS=1 cargo test -p headgate-capi --test all header`",
+        header.display()
+    );
 }
 
 /// The header without Rust's sections on safety, whose words are for this crate, and without blank ends of comments.

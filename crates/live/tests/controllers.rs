@@ -1,5 +1,4 @@
 //! Verdicts on simulated flows at one link: standard TCP, BBR and unresponsive sources.
-#![cfg(target_os = "linux")]
 
 use aqm::{Span, Time};
 use headgate_live::verdict::{FlowInterval, Responsiveness, judge};

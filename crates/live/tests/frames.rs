@@ -1,17 +1,14 @@
 //! Treatment of frames: a corpus, and mutated valid frames.
-#![cfg(target_os = "linux")]
-
-mod support;
 
 use std::fs;
 
+use crate::support::TestDirection;
+use crate::support::memory::{Conserved, FakeClock};
 use aqm::{ClassId, Ecn, Span, Time};
 use etherparse::{Ipv4HeaderSlice, PacketBuilder};
 use headgate_live::{Forwarder, FrameAnomaly, Layer, ParsedFrame, Parser, ecn};
 use headgate_scenario::{Changes, Classifier, Conditions, FlowKey, Scenario, TrafficClass};
 use proptest::prelude::*;
-use support::TestDirection;
-use support::memory::{Conserved, FakeClock};
 
 const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus");
 const KEY: u64 = 0x1234_5678_9abc_def0;

@@ -1,23 +1,20 @@
 //! The forwarder between kernel devices, in namespaces that the tests create. The tests need root and are skipped
 //! otherwise, with the reason printed.
-#![cfg(target_os = "linux")]
-
-mod support;
 
 use std::net::UdpSocket;
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
+use crate::support::memory::Conserved;
+use crate::support::namespace::{in_namespace, ip, veth};
+use crate::support::{TestDirection, packet};
 use aqm::{Ecn, Rate, Span};
 use etherparse::Ipv4HeaderSlice;
 use headgate_live::clock::Monotonic;
 use headgate_live::io::{LinkEnd, PacketSocket, SendMethod, Tun, offloads};
 use headgate_live::pacing::{Clock, PacedClock};
 use headgate_live::{Forwarder, FrameAnomaly, FrameId, LaneView, Layer, Pool, View};
-use support::memory::Conserved;
-use support::namespace::{in_namespace, ip, veth};
-use support::{TestDirection, packet};
 
 /// Forwards between `a` and `b`, with `direction` both ways, while `job` runs in another thread of the same namespace.
 fn forward<A, B, T>(a: A, b: B, direction: &TestDirection, job: impl FnOnce() -> T + Send) -> (View, T)

@@ -1,13 +1,10 @@
 //! The kernel's own qdisc in place of a discipline, beside ours. The tests need root and tc, and are skipped without them,
 //! with the reason printed.
-#![cfg(target_os = "linux")]
 
 use std::io;
-use std::path::Path;
-use std::process::Command;
 
 use aqm::Time;
-use headgate_live::netns::{self, Namespace};
+use headgate_live::netns;
 use headgate_live::run::{
     KernelQdisc, LiveRun, LiveRunError, check_kernel_qdisc, check_kernel_supported, run, run_kernel,
 };

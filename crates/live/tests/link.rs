@@ -1,16 +1,12 @@
 //! A link between two kernel hosts. The tests need root or `CAP_SYS_ADMIN` for namespaces and are skipped otherwise,
 //! with the reason printed.
-#![cfg(target_os = "linux")]
-
-#[allow(dead_code, reason = "this test uses a part of the module")]
-#[path = "support/memory.rs"]
-mod memory;
 
 use std::ffi::OsString;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
+use crate::support::memory::Conserved;
 use aqm::Span;
 use headgate_live::clock::Monotonic;
 use headgate_live::io::interface_counters::CounterReader;
@@ -20,7 +16,6 @@ use headgate_live::pacing::{Clock, PacedClock};
 use headgate_live::shell::{self, StandardStreams};
 use headgate_live::{EmulatedLink, LaneSettings, LinkSettings, LiveResult};
 use headgate_scenario::{Changes, Scenario};
-use memory::Conserved;
 
 const TEXT: &str = "name = \"link\"\nduration = \"1h\"\nqdiscs = [\"droptail\"]\n[link]\n[[tcp]]\n";
 

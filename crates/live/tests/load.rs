@@ -1,6 +1,5 @@
 //! Kernel traffic over a link between two hosts. The tests need root or `CAP_SYS_ADMIN` for namespaces and are skipped
 //! otherwise, with the reason printed.
-#![cfg(target_os = "linux")]
 
 use std::io;
 

@@ -1,9 +1,6 @@
 //! Frames of an interface with offloads: without checksums, or super-packets with the data of several packets. Also interfaces
 //! with large MTUs, and rings with too few frames. The tests need root and are skipped otherwise, with the reason
 //! printed.
-#![cfg(target_os = "linux")]
-
-mod support;
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
@@ -12,6 +9,9 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::Duration;
 
+use crate::support::memory::Conserved;
+use crate::support::namespace::{in_namespace, ip, veth};
+use crate::support::{TestDirection, packet};
 use aqm::Ecn;
 use headgate_live::clock::Monotonic;
 use headgate_live::io::interface_counters::CounterReader;
@@ -20,9 +20,6 @@ use headgate_live::pacing::PacedClock;
 use headgate_live::{Forwarder, FrameAnomaly, Layer, Pool, View};
 use quinn_udp::{Transmit, UdpSocketState};
 use rustix::thread::gettid;
-use support::memory::Conserved;
-use support::namespace::{in_namespace, ip, veth};
-use support::{TestDirection, packet};
 
 /// Two kernel hosts, each behind a virtual interface with all offloads on, and the forwarder between the other ends of
 /// both. `server` runs at 10.78.0.2 and fd78::2 and reports when it is ready; then `client` runs at 10.78.0.1.

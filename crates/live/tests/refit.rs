@@ -1,12 +1,9 @@
 //! A lane replaces another while packets are queued and propagating.
-#![cfg(target_os = "linux")]
 
-mod support;
-
+use crate::support::memory::{Conserved, FakeClock, MemoryEnd};
+use crate::support::{TestDirection, packet};
 use aqm::{Ecn, Rate, Span, Time, Why, registry};
 use headgate_live::{Forwarder, LaneView, Layer};
-use support::memory::{Conserved, FakeClock, MemoryEnd};
-use support::{TestDirection, packet};
 
 /// 8 Mbit/s: a byte a microsecond.
 const MBIT: u64 = 8;

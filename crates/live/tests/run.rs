@@ -1,8 +1,5 @@
 //! Scenarios on real packets. The tests need root or `CAP_SYS_ADMIN` for namespaces and are skipped otherwise, with the
 //! reason printed.
-#![cfg(target_os = "linux")]
-
-use std::io;
 
 use aqm::{Span, Time};
 use headgate_live::netns;

@@ -1,18 +1,15 @@
 //! Verdicts on flows: responsive and unresponsive senders over a link whose clock the test advances.
-#![cfg(target_os = "linux")]
-
-mod support;
 
 use std::cell::RefCell;
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::rc::Rc;
 
+use crate::support::{SteppedClock, TestDirection, packet};
 use aqm::{Ecn, Span, Time};
 use headgate_live::io::{BATCH, LinkEnd, ReceiveResult};
 use headgate_live::verdict::Responsiveness;
 use headgate_live::{FlowView, Forwarder, FrameId, Layer, Pool};
-use support::{SteppedClock, TestDirection, packet};
 
 const BYTES: usize = 1000;
 /// Round-trip time of the path: 40 ms, and as much in a full queue.

@@ -179,7 +179,7 @@ fn packets_are_conserved_on_a_path_of_several_lossy_links() {
     let Balance { sent, delivered, dropped, lost, queued, between, on_access } = balance;
     let parts = [delivered, dropped, lost, queued, between, on_access];
     assert!(parts.iter().all(|part| *part > 0), "every part must be above zero: {balance:?}");
-    assert_eq!(sent, parts.iter().sum());
+    assert_eq!(sent, parts.iter().sum::<u64>());
 }
 
 fn groups() -> impl Strategy<Value = String> {

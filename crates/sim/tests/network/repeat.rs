@@ -9,7 +9,6 @@ use headgate_sim::run;
 
 use crate::network::{Witness, go, scenario, witness};
 
-
 const FLOWS: &str = r#"
 [[tcp]]
 flows = 3

@@ -10,7 +10,6 @@
 //! the inflation by duplicate acknowledgements apart). Times may differ by [`TICKS`]: ns-2 measures in ticks of 10 ms from a
 //! random phase and rounds down (`TcpAgent::rtt_update`), the simulator rounds up.
 
-
 use std::path::Path;
 
 use aqm::Time;
