@@ -79,6 +79,9 @@ test: $(VENV)/.checked ## set up everything and run every test; the last line sa
 	$(BIN)/python -m pytest --numprocesses 3 --dist worksteal
 	@$(BIN)/python -m tests.skips "$$HEADGATE_SKIPPED"
 
+quick: | rust ## test a change in one crate: format, unit tests, and its quick test programs (CRATE=core; default: the changed ones)
+	.ci/quick $(CRATE)
+
 test-programs: | rust ## build the test programs of Rust, without running them
 	$(CARGO) test --workspace --exclude headgate-py --locked --no-run
 	$(CARGO) bench -p headgate-sim --bench instructions --locked --no-run

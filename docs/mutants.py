@@ -113,12 +113,12 @@ def run(name: str, number: int, chosen: Iterable[str]) -> None:
     part, (opt_level, timeout_s) = PARTS[name], OTHERS if number else UNITS
     folder = RESULTS / name / str(number)
     folder.mkdir(parents=True)
-    words = ["--package", part.package, "--profile", "mutants", "--baseline", "skip", "--cap-lints", "true"]
+    words = ["--package", part.package, "--profile", "quick", "--baseline", "skip", "--cap-lints", "true"]
     words += ["--timeout", str(timeout_s), "--output", str(folder)]
     # As arguments of every call of cargo: otherwise all tests of the package would be compiled.
     program, *names = part.tests[number]
     words += [f"--cargo-arg={program}", *(f"--cargo-test-arg={word}" for word in ("--", *names))]
-    levels = {"CARGO_PROFILE_MUTANTS_OPT_LEVEL": str(opt_level), "CARGO_TARGET_DIR": str(TARGET)}
+    levels = {"CARGO_PROFILE_QUICK_OPT_LEVEL": str(opt_level), "CARGO_TARGET_DIR": str(TARGET)}
     mutants([*words, *chosen], env=os.environ | levels)
 
 
