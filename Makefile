@@ -112,7 +112,7 @@ lint: $(VENV)/.requirements ## formatting, lints and types, warnings denied; a r
 	PYTHONPATH=python $(BIN)/lint-imports --no-cache
 	$(BIN)/python docs/prose.py
 
-# CI tries a wheel of the tests' profile, whose crates are built already. `make wheels` builds those that are published.
+# CI tries a wheel of the profile `dev`, whose crates the tests have built. `make wheels` builds those that are published.
 PROFILE ?= release
 
 wheel: $(VENV)/.requirements build/pins.txt $(PAGE_IN_WHEELS) | rust ## build a wheel into dist/, install it in a fresh environment, and try it there (LAB=no: without the lab)
@@ -339,5 +339,5 @@ $(VENV)/.extension: $(VENV)/.requirements $(RUST) | rust
 
 $(VENV)/.checked: $(VENV)/.requirements $(RUST) | rust
 	@rm -f $(VENV)/.extension $(VENV)/.demo
-	$(DEVELOP) test
+	$(DEVELOP) dev
 	@touch $@
