@@ -85,6 +85,7 @@ NEEDS = {
     "cargo-deny": Need("cargo-deny", on_path("cargo-deny"), command="make needs"),
     "chromium": Need("Chromium", lambda: any(map(shutil.which, BROWSERS)), ("chromium",)),
     "clang": Need("clang", on_path("clang"), ("clang", "libclang-rt-14-dev")),
+    "curl": Need("curl", on_path("curl"), ("curl",)),
     "dev-full": Need("/dev/full", Path("/dev/full").exists),
     "gcc": Need("gcc and g++", on_path("gcc", "g++"), ("g++",)),
     "go": Need("Go", on_path("go"), ("golang-go",)),

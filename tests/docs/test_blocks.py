@@ -131,7 +131,9 @@ def shortened(scenario: str) -> str:
 
 def commands(block: Block, place: Path) -> None:
     lines = commands_of(block)
-    needs.without(*(program for program in ("tshark", "jq", "iperf3") if any(program in line for line in lines)))
+    needs.without(
+        *(program for program in ("tshark", "jq", "iperf3", "curl") if any(program in line for line in lines))
+    )
     if any(command in line for line in lines for command in ON_REAL_PACKETS):
         needs.without("root", "tun")
     script = SHORTENED + "\n".join(lines).replace("…", "*")

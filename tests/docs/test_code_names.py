@@ -16,7 +16,7 @@ LINK = re.compile(r"\]\((?!https?:)([^)#\s]+)")
 OUTSIDE = {
     **dict.fromkeys(("Arc", "Option", "HashMap"), "Rust's standard library"),
     "FutureWarning": "Python's standard library",
-    **dict.fromkeys(("EAGAIN", "TUNSETOFFLOAD", "CLONE_NEWNET"), "Linux: an error, and arguments of calls"),
+    **dict.fromkeys(("TUNSETOFFLOAD",), "Linux: an argument of a call"),
     **dict.fromkeys(("PR_SET_PDEATHSIG", "PR_SET_CHILD_SUBREAPER"), "Linux: what a process may ask for"),
     "TCP_NOTSENT_LOWAT": "Linux: an option of sockets",
     **dict.fromkeys(("NET_XMIT_CN", "net_xmit_errno", "packet_snd"), "Linux: inside of its packet sockets"),

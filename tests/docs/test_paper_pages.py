@@ -108,7 +108,7 @@ def test_papers_keeps_the_rows_of_experiments_that_were_not_run_again(
     assert '<a id="why-1"></a>**fig4**, *The claim of faba/fig4*: A cause | of it.' in text
     assert "| fig5 | The claim of faba/fig5 (section 2) | RED | ours | holds | 1 < 2 |" in text
     assert "Another." not in text
-    assert "2 claims; with a bound of ours: 1 hold, 1 differ" in text
+    assert "2 claims; with a bound of ours: 1 holds, 1 differs" in text
 
 
 def test_the_tables_of_every_paper_are_read_and_written_without_a_change(script: Any):

@@ -5,8 +5,6 @@ import shutil
 from pathlib import Path
 from subprocess import PIPE, STDOUT, CompletedProcess, run
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
 #: A fixed folder, so that each build of the copy reuses the build before.
 COPY = ROOT / "target" / "four-edits"
@@ -101,7 +99,6 @@ def changed() -> set[str]:
     }
 
 
-@pytest.mark.skipif(shutil.which("cargo") is None, reason="the copy is built by cargo")
 def test_a_discipline_needs_four_files_and_no_other():
     edits = copied()
     written = cargo_test("--test", "pages_alone", bless="1")
