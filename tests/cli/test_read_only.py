@@ -20,7 +20,7 @@ READ_ONLY = 'set -e; mount --bind "$0" "$0"; mount -o remount,bind,ro "$0"; exec
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the small scenario, a result without report and a sweep, all finished."""
-    needs.without("namespaces")
+    needs.without("user-namespaces")
     folder = tmp_path_factory.mktemp("finished")
     (folder / "small.toml").write_text(SMALL)
     (folder / "swept.toml").write_text(SWEPT)

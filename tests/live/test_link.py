@@ -206,7 +206,7 @@ def test_a_user_namespace_replaces_root_and_gives_the_command_no_capabilities():
 def test_the_error_without_namespaces_names_the_needed_permission():
     none = "echo 0 > /proc/sys/user/max_user_namespaces; exec setpriv --inh-caps=-all --bounding-set=-all "
     if not succeeds("unshare", "-Ur", "sh", "-c", none + "true"):
-        needs.lack("namespaces")
+        needs.lack("user-namespaces")
     done = subprocess.run(
         ["unshare", "-Ur", "sh", "-c", none + shlex.join(command("--rate", "1Mbit/s", "true"))],
         capture_output=True,

@@ -70,7 +70,7 @@ def test_the_burst_makes_tc_choose_the_weight(wq: float, minth: float):
     assert burst - 1 < minth or (weight(minth, burst - 1) or 1) > chosen
 
 
-@needs.marks("iproute2", "util-linux", "namespaces")
+@needs.marks("iproute2", "util-linux", "user-namespaces")
 def test_tc_understands_every_command():
     """tc reports what it cannot parse before it asks the kernel, which may lack the discipline."""
     known = [name for name in tc.KINDS if name != "dualpi2"]  # of iproute2 6.16 and later
