@@ -112,6 +112,8 @@ fn the_example_in_go_takes_turns() {
             .args(["run", "examples/queue.go"])
             .current_dir(HOME)
             .env("CGO_ENABLED", "1")
+            // Without HOME, Go does not know where to keep what it built.
+            .env("GOCACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("go"))
             .env("CGO_CFLAGS", format!("'-I{HOME}/include'"))
             .env("CGO_LDFLAGS", format!("'{}' -lm -ldl -lpthread", library().display())),
     );
