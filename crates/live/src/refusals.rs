@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io;
+use std::net::{SocketAddr, UdpSocket};
 use std::process::Command;
 
 use aqm::{Rate, Span, Time};
@@ -11,7 +12,7 @@ use headgate_scenario::{Changes, Scenario};
 use rustix::process::Rlimit;
 
 use crate::hosts::netns::{self, Namespace};
-use crate::io::request::faults::RequestFault;
+use crate::io::request::faults::{self, RequestFault};
 use crate::io::{KernelQueue, SendMethod, Tun, interface};
 use crate::link::datagram_load::{DatagramLoad, measure};
 use crate::run::LiveRunError;
@@ -97,10 +98,24 @@ fn link() -> LiveResult<()> {
         CommandStartError::Program(error) => panic!("{error}"),
     })?;
     child.wait().unwrap();
+    await_loop(&link);
     link.counters()?;
     let stopped = link.stop().map(drop);
     fs::remove_dir_all(&log).unwrap();
     stopped
+}
+
+/// Sends datagrams until the loop makes the request that is refused. On a busy machine the command ends before the loop
+/// begins.
+fn await_loop(link: &EmulatedLink) {
+    let far = SocketAddr::from((EmulatedLink::FAR, 9));
+    for _ in 0..20_000 {
+        if !faults::is_ahead(&[Request::Frames, Request::Wait]) {
+            return;
+        }
+        link.near().run(move || UdpSocket::bind("0.0.0.0:0").unwrap().send_to(b"frame", far).unwrap()).unwrap();
+        std::thread::yield_now();
+    }
 }
 
 fn outside() -> LiveResult<()> {

@@ -38,6 +38,11 @@ impl RequestFault {
     }
 }
 
+/// Whether the fault of this thread is of one of `requests`, and the request has not been made.
+pub(crate) fn is_ahead(requests: &[Request]) -> bool {
+    current().is_some_and(|fault| requests.contains(&fault.failing) && !fault.reached())
+}
+
 /// The fault of this thread, for a thread that it starts.
 pub(crate) fn current() -> Option<RequestFault> {
     CURRENT.with_borrow(Clone::clone)
