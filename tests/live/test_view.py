@@ -94,7 +94,8 @@ def shown(*, terminal: bool) -> str:
     """The standard error of a link whose command sleeps."""
     arguments = [sys.executable, "-m", "headgate", "link", "--rate=1Mbit/s", "--view", "--no-summary", "sleep", "0.6"]
     reader, writer = pty.openpty() if terminal else os.pipe()
-    with subprocess.Popen(arguments, stderr=writer, stdout=subprocess.DEVNULL) as process:
+    environment = {**os.environ, "TERM": "xterm"}  # on a terminal called dumb nothing can be drawn
+    with subprocess.Popen(arguments, stderr=writer, stdout=subprocess.DEVNULL, env=environment) as process:
         os.close(writer)
         output = b""
         try:
