@@ -78,9 +78,13 @@ def needs_of_user() -> str | None:
     """Why `USER` cannot run the package in a user namespace; None if it can."""
     if (why := possible()) is not None:
         return why
-    outcome = run(Case([sys.executable, "-c", "import headgate._core"], user=USER))
+    closed = "other users cannot read Python or the package, as after a checkout with umask 077"
+    try:
+        outcome = run(Case([sys.executable, "-c", "import headgate._core"], user=USER))
+    except AssertionError:
+        return closed
     if outcome["code"] != 0:
-        return f"other users cannot read the package, as after a checkout with umask 077: {outcome['err']}"
+        return f"{closed}: {outcome['err']}"
     outcome = run(Case(["unshare", "-U", "true"], user=USER))
     return None if outcome["code"] == 0 else f"other users cannot make user namespaces: {outcome['err']}"
 
@@ -203,4 +207,5 @@ def _main(case: Case) -> None:
 
 
 if __name__ == "__main__":
+    os.umask(0o022)  # folders made here are open to the user
     _main(Case(**json.loads(sys.argv[1])))
