@@ -205,7 +205,7 @@ class Reason(Tail):
 
 
 @pytest.mark.parametrize(("wrong", "kind", "expected"), [
-    (Forgets, RuntimeError, r"gave nothing, though 1 packets wait \(the first is packet 3\)"),
+    (Forgets, RuntimeError, r"gave nothing, though it holds 1 packet \(the first is packet 3\)"),
     (Twice, ValueError, "packet 0 does not wait here"),
     (Makes, ValueError, "packet 99 does not wait here"),
     (Sends, TypeError, "Sends.dequeue gave 'a packet'"),

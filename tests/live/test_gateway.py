@@ -127,12 +127,13 @@ def test_datagrams_cross_both_ways_and_kill_9_leaves_nothing(roads: GatewayNetwo
     running = gateway("--forward-rate", "1Mbit/s", "--delay", "4ms")
     echo = roads.serve("echo")
     try:
-        least = float(roads.host(roads.near, "ping", 5))
+        least = float(roads.host(roads.near, "ping", 10))
     finally:
         echo.kill()
         echo.communicate()
-    # 4 ms each way, and 114 bytes at 1 Mbit/s; the reverse direction is not shaped.
-    assert 8.9 <= least < 8.9 + 5
+    # 4 ms each way, and 114 bytes at 1 Mbit/s; the reverse direction is not shaped. A busy machine adds to it, but less
+    # to the least of ten than a delay that is applied twice.
+    assert 8.9 <= least < 2 * 8.9
     running.process.kill()
     running.process.wait()
     assert [roads.promiscuity(name) for name in ("in", "out")] == [0, 0]

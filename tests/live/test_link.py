@@ -185,14 +185,6 @@ def test_processes_that_the_command_left_running_end_with_it(how: str):
     assert_ended([handle])
 
 
-def succeeds(*words: str, **keywords) -> bool:
-    """Whether a program exists and ends with status 0."""
-    try:
-        return subprocess.run(words, capture_output=True, check=False, **keywords).returncode == 0
-    except OSError:
-        return False
-
-
 def test_a_user_namespace_replaces_root_and_gives_the_command_no_capabilities():
     """It needs a user who may open /dev/net/tun and make user namespaces. It makes that device in its own /dev/net."""
     if (why := refused.needs_of_user()) is not None:
@@ -205,7 +197,7 @@ def test_a_user_namespace_replaces_root_and_gives_the_command_no_capabilities():
 
 def test_the_error_without_namespaces_names_the_needed_permission():
     none = "echo 0 > /proc/sys/user/max_user_namespaces; exec setpriv --inh-caps=-all --bounding-set=-all "
-    if not succeeds("unshare", "-Ur", "sh", "-c", none + "true"):
+    if not needs.succeeds("unshare", "-Ur", "sh", "-c", none + "true"):
         needs.lack("user-namespaces")
     done = subprocess.run(
         ["unshare", "-Ur", "sh", "-c", none + shlex.join(command("--rate", "1Mbit/s", "true"))],

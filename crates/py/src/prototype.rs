@@ -229,9 +229,9 @@ impl<T> Discipline<T> for Prototype<T> {
             match self.call_ready_at(now) {
                 Ok(Some(ready)) if ready > now.as_nanos() => {}
                 Ok(_) => self.fail(&format!(
-                    "dequeue gave nothing, though {} packets wait (the first is packet {}): a discipline that holds packets \
+                    "dequeue gave nothing, though it holds {} (the first is packet {}): a discipline that holds packets \
                      back says with ready_at when the next may leave, and one that gives a packet up drops it",
-                    self.held.len(),
+                    if self.held.len() == 1 { "1 packet".into() } else { format!("{} packets", self.held.len()) },
                     self.held.keys().next().copied().unwrap_or_default()
                 )),
                 Err(error) => self.failure.keep_first(error),

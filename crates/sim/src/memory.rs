@@ -78,13 +78,21 @@ fn most_flows(scenario: &Scenario) -> String {
 fn flows_at_links(scenario: &Scenario, crossings: u64) -> MemoryUse {
     let identities = if scenario.classifies() { scenario.hops().count() * size_of::<Identity>() } else { 0 };
     let bytes = crossings * FLOW_AT_LINK + identities as u64 * u64::from(scenario.total_flows());
-    let links = scenario.links.len();
-    MemoryUse { what: format!("counts of flows at {links} links"), key: most_flows(scenario), bytes }
+    MemoryUse { what: format!("counts of flows at {}", links(scenario)), key: most_flows(scenario), bytes }
+}
+
+/// A number and its noun: "1 link", "2 links".
+fn counted(number: u64, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+fn links(scenario: &Scenario) -> String {
+    counted(scenario.links.len() as u64, "link")
 }
 
 fn groups_at_links(scenario: &Scenario) -> MemoryUse {
     let (hops, groups) = (scenario.hops().count() as u64, scenario.groups().count() as u64);
-    let what = format!("counts of {groups} groups at {} links", scenario.links.len());
+    let what = format!("counts of {} at {}", counted(groups, "group"), links(scenario));
     MemoryUse { what, key: "link".into(), bytes: hops * (LINK + groups * GROUP_AT_LINK) }
 }
 
