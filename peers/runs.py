@@ -10,12 +10,13 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from hashlib import sha256
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
 import headgate
+from headgate import identity
 from peers import here, ns2, ns3
 from peers.build import extension
 from peers.declare import Case
@@ -39,11 +40,15 @@ class Task:
     command: tuple[str, ...]
     stdin: str = ""
 
-    def file(self, out: Path) -> Path:
-        """The file of its result. Its name has a hash of everything that affects the result."""
+    @cached_property
+    def identity(self) -> str:
+        """The identity of the run: of everything that affects its result."""
         version = headgate.__version__ if self.side == "here" else ""
-        identity = json.dumps([self.command[1:], self.stdin, version, _source(self.side)])
-        return out / f"{self.case.name}-{self.side}-{self.seed}-{sha256(identity.encode()).hexdigest()[:10]}.json"
+        return identity.of_values([self.command[1:], self.stdin, version, _source(self.side)])
+
+    def file(self, out: Path) -> Path:
+        """The file of its result."""
+        return out / f"{self.case.name}-{self.side}-{self.seed}-{identity.name_of(self.identity)}.json"
 
     def result(self, status: int, printed: str, errors: str) -> Measured:
         """The result that the process printed. Raises `RunError` if it failed or printed something else."""

@@ -1,6 +1,5 @@
 """The files of an evaluation: one JSON document with every number and grade, and the numbers as a table."""
 
-import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from headgate import _core
+from headgate import _core, identity
 from headgate.evaluate import page
 from headgate.evaluate.candidates import BASELINE, Candidate
 from headgate.evaluate.catalogue import SECTIONS
@@ -40,7 +39,7 @@ def folder(out: Path, sections: Sequence[RfcSection], candidates: Sequence[Candi
     names = [store.slug_of(each.spec) if ":" in each.spec else each.spec for each in candidates[1:] or candidates]
     name = "-".join(names)
     if len(name) > LONGEST:
-        name = f"{len(names)}-disciplines-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+        name = f"{len(names)}-disciplines-{identity.name_of(identity.of_text(name))}"
     numbers = [] if tuple(sections) == SECTIONS else ["section", *(str(section.number) for section in sections)]
     return out / "-".join([name, *options.name_parts(), *numbers])
 

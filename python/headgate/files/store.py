@@ -6,7 +6,6 @@ be resumed.
 """
 
 import functools
-import hashlib
 import math
 import os
 import platform
@@ -15,11 +14,15 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
-from headgate import _core
+from headgate import _core, identity
 from headgate.errors import ResultError, did_you_mean, warn_renamed
 from headgate.files import damage, durable, folder_lock, receipts, renamed, sealed, siblings
 from headgate.files.damage import sha256
 from headgate.files.disk import DISK
+from headgate.files.names import capture_name as capture_name
+from headgate.files.names import folder_name as folder_name
+from headgate.files.names import slug as slug
+from headgate.files.names import slug_of as slug_of
 from headgate.files.receipts import CAPTURES as CAPTURES
 from headgate.files.receipts import RUNS as RUNS
 from headgate.files.sealed import json_text as json_text
@@ -44,26 +47,6 @@ WHY = "why"
 
 #: The reason, in words, for writing a finished result again.
 OTHER_BUILD = "the existing result is from another build of Headgate and would be replaced"
-
-
-def folder_name(scenario: Scenario) -> str:
-    """The name of the result folder of `scenario`."""
-    return f"{scenario.name}{f'-{scenario.world}' if scenario.live else ''}-{scenario.config_hash[:8]}"
-
-
-def slug(run: RunKey) -> str:
-    """A file name for `run`, different for each discipline and seed."""
-    return f"{slug_of(run.qdisc)}-{run.seed}"
-
-
-def slug_of(qdisc: str) -> str:
-    """A file name for a discipline, unique for its settings."""
-    return f"{qdisc.partition(':')[0]}-{hashlib.sha256(qdisc.encode()).hexdigest()[:8]}"
-
-
-def capture_name(run: RunKey, link: str) -> str:
-    """The file name of the capture of a link in `run`."""
-    return f"{slug(run)}-{link}.pcapng"
 
 
 class Store:
@@ -272,7 +255,7 @@ def manifest_of(scenario: Scenario, hashes: dict[str, str]) -> dict[str, Any]:
         "name": scenario.name,
         "config_hash": scenario.config_hash,
         "scenario": scenario.to_toml(),
-        "inputs": {name: hashlib.sha256(data).hexdigest() for name, data in scenario.inputs.items()},
+        "inputs": {name: identity.of_bytes(data) for name, data in scenario.inputs.items()},
         "runs": [{"qdisc": run.qdisc, "seed": run.seed, "state": "done"} for run in scenario.runs],
         "tables": hashes,
     }
@@ -322,10 +305,9 @@ def read_manifest(path: Path) -> dict[str, Any]:
 def _check_config_hash(file: Path, manifest: dict[str, Any]) -> None:
     """Raises `ResultError` if the manifest's parts are missing, or are not those that its `config_hash` identifies."""
     try:
-        world = f"\n{manifest['world']}" if "world" in manifest else ""
-        inputs = "".join(f"\n{path} {had}" for path, had in manifest["inputs"].items())
-        hashed = f"{manifest['scenario']}\n{manifest['headgate']}{inputs}{world}"
-        same = hashlib.sha256(hashed.encode()).hexdigest() == manifest["config_hash"]
+        world = manifest.get("world", "")
+        found = identity.of_scenario(manifest["scenario"], manifest["headgate"], manifest["inputs"], world)
+        same = found == manifest["config_hash"]
     except (AttributeError, KeyError, TypeError):
         raise ResultError(f"{file} is damaged: scenario, inputs or config_hash are missing") from None
     if not same:
@@ -339,7 +321,7 @@ def changed_files(path: Path) -> list[str]:
     """
     manifest = read_manifest(path)
     try:
-        scenario_hash = hashlib.sha256(manifest["scenario"].encode()).hexdigest()
+        scenario_hash = identity.of_text(manifest["scenario"])
         changed = damage.changed_files(path, {**manifest["tables"], **manifest["inputs"], SCENARIO: scenario_hash})
     except (AttributeError, KeyError, TypeError):
         raise ResultError(f"{path / MANIFEST} is damaged: scenario, tables or inputs are missing") from None

@@ -1,8 +1,8 @@
 """Figures of matplotlib as elements of a page: their colors follow the page, and their text can be searched."""
 
-import hashlib
 import re
 
+from headgate import identity
 from headgate.report import colors
 
 _HEAD = re.compile(r"\A.*?(?=<svg)|<metadata>.*?</metadata>|<style.*?</style>", re.DOTALL)
@@ -19,7 +19,7 @@ def inline(svg: bytes, alternative: str) -> str:
     """The SVG element of a picture. Its identifiers get a prefix: those of two figures would be the same."""
     from markupsafe import Markup, escape  # part of Jinja2, which commands without a page do not load
 
-    prefix = f"f{hashlib.sha256(svg).hexdigest()[:6]}-"
+    prefix = f"f{identity.name_of(identity.of_bytes(svg))}-"
     text = _SIZE.sub("", _NAMESPACE.sub("", _HIDDEN.sub("", _HEAD.sub("", svg.decode()))), count=1)
     text = colors.following(_ID.sub(prefix, _BREAKS.sub(" ", text)))
     # Not escaped: matplotlib has escaped the text of its figures.

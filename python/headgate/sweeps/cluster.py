@@ -119,7 +119,7 @@ class Cluster:
         self, bundles: Iterator[Bundle], submitted: dict[Future, Bundle], plan: SweepPlan
     ) -> Iterator[list[Future]]:
         """Submits enough bundles to keep every thread busy, each time it is advanced."""
-        ours = work.identity()
+        ours = work.build_identity()
         threads, counted = 0, -math.inf
         while True:
             if time.monotonic() - counted > RECOUNT_S:
@@ -202,14 +202,14 @@ def _check_scheduler(address: str, security: Security) -> None:
 
 def job(tasks: Sequence[RunTask], kept: Sequence[str], ours: BuildIdentity) -> RunFiles:
     """Executes runs on a worker."""
-    if (why := _mismatch(work.identity(), ours)) is not None:
+    if (why := _mismatch(work.build_identity(), ours)) is not None:
         raise WorkerMismatchError(why)
     return work.run(map(ReadRun.of, tasks), kept, _core.Progress())
 
 
 def _check_workers(client: Client, address: str) -> None:
     """Checks that every current worker has our build. Workers that join later are checked with their first run."""
-    ours = work.identity()
+    ours = work.build_identity()
     try:
         identities: dict[str, Any] = client.run(_identity, on_error="return")
     except OSError as error:
@@ -228,7 +228,7 @@ def _check_workers(client: Client, address: str) -> None:
 
 def _identity() -> BuildIdentity:
     """The build of Headgate on a worker."""
-    return work.identity()
+    return work.build_identity()
 
 
 def _mismatch(theirs: BuildIdentity, ours: BuildIdentity) -> str | None:

@@ -1,15 +1,15 @@
 """A sweep's dataset: a folder for each table with Parquet files of finished runs, and a table of the runs.
 
     sweep.json            the scenario, the swept keys, the version of Headgate, and the SHA-256 of points.parquet
-    points.parquet        one row for each run: its hash, the swept keys, discipline, seed, measures, name of its files
+    points.parquet        one row for each run: its name, the swept keys, discipline, seed, measures, name of its files
     TABLE/NAME.parquet    the rows of one run, or of the short runs of a bundle
     receipts/NAME.json    written last: the scenarios and measures of these runs, the SHA-256 of their files
 
-The hash of its scenario identifies a run. A run is finished if it is in a receipt and every file has the hash in the
-receipt. Other runs are executed again. Nothing in the dataset depends on when or where a run was executed.
+The hash of its scenario identifies a run, and its name begins that hash. A run is finished if it is in a receipt and
+every file has the hash in the receipt. Other runs are executed again. Nothing in the dataset depends on when or where a
+run was executed.
 """
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from headgate import _core
+from headgate import _core, identity
 from headgate.errors import ResultError, warn_renamed
 from headgate.files import arrays, renamed, sealed, store, tables
 from headgate.sweeps import bundle as bundles
@@ -57,7 +57,7 @@ class Dataset:
         """Finds the finished runs. Each of their files is read and compared with its hash."""
         if not self._made_by_this_build():
             return
-        planned = {run.hash for run in self.plan.runs}
+        planned = {run.name for run in self.plan.runs}
         listed = receipt.names_in(self.folder.names(RECEIPTS))
         known = sorted(name for name in listed if name in planned or name.startswith(BUNDLE))
         changed: set[str] = set()
@@ -117,7 +117,7 @@ class Dataset:
         """Writes the table of the finished runs, points.parquet, and waits until the dataset is on the disk."""
         data = tables.to_bytes(self._run_table())
         self._write(POINTS, data)
-        self._write_manifest(hashlib.sha256(data).hexdigest())
+        self._write_manifest(identity.of_bytes(data))
         self.folder.commit()
 
     def _write_manifest(self, points_hash: str | None) -> None:
@@ -156,7 +156,7 @@ class Dataset:
         changed: set[str] = set()
         for name, each in receipts.items():
             contents = {table: files.get(receipt.table_place(table, name), b"") for table in wanted}
-            hashes = {table: hashlib.sha256(data).hexdigest() for table, data in contents.items()}
+            hashes = {table: identity.of_bytes(data) for table, data in contents.items()}
             if each and hashes.items() <= each.tables.items():
                 self._add(name, {run: done.figures for run, done in each.runs.items() if run in planned})
             else:
@@ -165,11 +165,12 @@ class Dataset:
 
     def _runs_of(self, name: str) -> list[str]:
         """The runs in the files called `name`, as far as the plan tells."""
-        return next(([run.hash for run in bundle.runs] for bundle in self._bundles if bundle.name == name), [name])
+        alone = [run.hash for run in self.plan.runs if run.name == name]
+        return next(([run.hash for run in bundle.runs] for bundle in self._bundles if bundle.name == name), alone)
 
     def _run_table(self) -> pa.Table:
         runs = [run for run in self.plan.runs if run.hash in self._measures]
-        columns = {"point": arrays.strings([run.hash for run in runs])}
+        columns = {"point": arrays.strings([run.name for run in runs])}
         units = {}
         for key in self.plan.spec.keys:
             given = [dict(run.settings).get(key) for run in runs]

@@ -67,7 +67,7 @@ class Sweep:
 
     @cached_property
     def points(self) -> pa.Table:
-        """One row per finished run: its hash `point`, the swept keys, `discipline`, `qdisc`, `seed`, measures.
+        """One row per finished run: its name `point`, the swept keys, `discipline`, `qdisc`, `seed`, measures.
 
         `file` is the name of the files with its rows.
         """
@@ -152,12 +152,12 @@ class Sweep:
         return sum(1 for name in chosen for _ in self._contents(name)) + len(self._receipts) + 2
 
     def scenario(self, point: str, files: Callable[[str], bytes] | None = None) -> Scenario:
-        """The scenario of a run, by its hash, for `headgate.run`. `files` reads the files that the scenario names."""
+        """The scenario of a run, by its name, for `headgate.run`. `files` reads the files that the scenario names."""
         place = receipt.place_of(self._file_by_point.get(point, point))
         data = self.folder.read([place]).get(place)
         if data is None:
             raise UsageError(f"the sweep has no point {point!r}")
-        text = Receipt.parse(data, f"{self.url}/{place}").runs[point].scenario
+        text = Receipt.parse(data, f"{self.url}/{place}").run_named(point).scenario
         return Scenario.parse(text, file=place, files=files)
 
     def query(self, sql: str) -> pa.Table:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from headgate import identity
 from headgate.analysis.judge import Quantity
 from headgate.files.store import build
 from headgate.qdiscs.spec import QdiscSpec
@@ -26,6 +26,9 @@ FILE = "study.db"
 SEAL = "sha256"
 NAME = "tune"
 
+#: Hexadecimal digits of a hash that make a seed, which has 32 bits.
+_SEED_DIGITS = 8
+
 
 class SearchPlan(NamedTuple):
     """A search: the scenario, whose only discipline is `base`, with the seeds of the search; parameters and goals."""
@@ -41,17 +44,17 @@ class SearchPlan(NamedTuple):
         bounds = [(str(each.metric), each.sign, each.value) for each in self.goals.bounds]
         axes = [repr(axis) for axis in self.axes]
         parts = [self.scenario.config_hash, build(), axes, [str(goal) for goal in self.goals.goals], bounds]
-        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+        return identity.of_values(parts)
 
     def folder(self, out: Path) -> Path:
         """The folder of the search."""
-        return out / f"tune-{self.scenario.name}-{self.base.discipline.name}-{self.key[:8]}"
+        return out / f"tune-{self.scenario.name}-{self.base.discipline.name}-{identity.name_of(self.key)}"
 
     def seed(self, batch: int) -> int:
         """The seed of Optuna's sampler for a batch of trials. It does not depend on the build."""
         axes = [f"{axis.name}: {axis}" for axis in self.axes]
         named = json.dumps(["tune", str(self.base), axes, str(self.goals), self.scenario.seeds, batch])
-        return int.from_bytes(hashlib.sha256(named.encode()).digest()[:4])
+        return int(identity.of_text(named)[:_SEED_DIGITS], 16)
 
 
 class Trial(NamedTuple):
@@ -101,7 +104,7 @@ class Trial(NamedTuple):
     def _seal(self, measured: Mapping[str, Any]) -> str:
         """SHA-256 of the trial: SQLite has no checksums of its own."""
         content = json.dumps([*self._replace(measured={}), measured], sort_keys=True)
-        return hashlib.sha256(content.encode()).hexdigest()
+        return identity.of_text(content)
 
     @classmethod
     def thawed(cls, frozen: FrozenTrial, goals: Goals) -> Trial:
