@@ -23,6 +23,8 @@ from peers.declare import Case
 
 #: Counts and rates of one run, as every simulator prints them; `cpu_s` is processor time.
 Measured = dict[str, Any]
+#: The key of a stored result with the identity of its run.
+IDENTITY = "identity"
 FIELDS = ("goodput_bps", "arrived", "dropped", "marked", "queue_packets", "utilization", "packets")
 
 
@@ -45,6 +47,12 @@ class Task:
         """The identity of the run: of everything that affects its result."""
         version = headgate.__version__ if self.side == "here" else ""
         return identity.of_values([self.command[1:], self.stdin, version, _source(self.side)])
+
+    def stored(self, out: Path) -> Measured | None:
+        """Its stored result; None if there is none, or if the file is of another run with the same name."""
+        file = self.file(out)
+        result: Measured = json.loads(file.read_text()) if file.is_file() else {}
+        return result if result.pop(IDENTITY, None) == self.identity else None
 
     def file(self, out: Path) -> Path:
         """The file of its result."""
@@ -113,7 +121,7 @@ class Pool:
     def run(self, wanted: Sequence[Task], progress: Callable[[int, int], None]) -> None:
         """Runs the tasks without a stored result. If one fails, ends the others and raises `RunError`."""
         self._out.mkdir(parents=True, exist_ok=True)
-        waiting = [task for task in wanted if not task.file(self._out).is_file()]
+        waiting = [task for task in wanted if task.stored(self._out) is None]
         finished = len(wanted) - len(waiting)
         futures: set[Future[None]] = set()
         try:
@@ -156,13 +164,14 @@ class Pool:
             errors.seek(0)
             result = task.result(process.returncode, printed.read(), errors.read())
             result.setdefault("cpu_s", used.ru_utime + used.ru_stime)
-            keep(task.file(self._out), result)
+            keep(task, self._out, result)
 
 
-def keep(file: Path, result: Measured) -> None:
-    """Writes a result. The rename ensures that a file is complete."""
+def keep(task: Task, out: Path, result: Measured) -> None:
+    """Writes a result with the identity of its run. The rename ensures that a file is complete."""
+    file = task.file(out)
     unfinished = file.with_suffix(".part")
-    unfinished.write_text(json.dumps(result) + "\n")
+    unfinished.write_text(json.dumps({**result, IDENTITY: task.identity}) + "\n")
     unfinished.rename(file)
 
 
@@ -171,9 +180,8 @@ def kept(wanted: Iterable[Task], out: Path) -> dict[tuple[str, str], list[Measur
     results: dict[tuple[str, str], list[Measured]] = {}
     incomplete = set()
     for task in wanted:
-        file = task.file(out)
-        if file.is_file():
-            results.setdefault((task.case.name, task.side), []).append(json.loads(file.read_text()))
+        if (result := task.stored(out)) is not None:
+            results.setdefault((task.case.name, task.side), []).append(result)
         else:
             incomplete.add(task.case.name)
     return {key: runs for key, runs in results.items() if key[0] not in incomplete}

@@ -17,7 +17,7 @@ from headgate.evaluate.section import Criterion, GuidelineTest, RfcSection
 from headgate.execution.runner import Watcher
 from headgate.experiment.record import ExperimentRecord
 from headgate.experiment.running import RunOptions
-from headgate.files import store, tables
+from headgate.files import provenance, store, tables
 
 SCHEMA = 2
 DOCUMENT = "evaluation.json"
@@ -48,8 +48,11 @@ def carry_out(
     sections: Sequence[RfcSection], candidates: Sequence[Candidate], out: Path, options: RunOptions, watcher: Watcher
 ) -> ExperimentRecord:
     """Runs an evaluation, grades it, and keeps the document, the table, the figures and the page."""
+    path = folder(out, sections, candidates, options)
+    if not options.force:
+        provenance.check_document(path / DOCUMENT, asked_of(candidates, options))
     results = run(sections, candidates, out, options, watcher)
-    path, document = folder(out, sections, candidates, options), document_of(sections, candidates, results, options)
+    document = document_of(sections, candidates, results, options)
     drawn = page.draw(document)
     files: dict[str, store.Content] = {
         DOCUMENT: store.sealed_text(document),
@@ -62,6 +65,15 @@ def carry_out(
     return ExperimentRecord(path, document)
 
 
+def asked_of(candidates: Sequence[Candidate], options: RunOptions) -> dict[str, Any]:
+    """The keys of a document that tell its question. The folder's name has the sections, and abbreviates these."""
+    return {
+        "quick": options.quick,
+        "seeds": seeds_of(options),
+        "disciplines": [each._asdict() for each in candidates],
+    }
+
+
 def document_of(
     sections: Sequence[RfcSection], candidates: Sequence[Candidate], results: EvaluationResults, options: RunOptions
 ) -> dict[str, Any]:
@@ -70,11 +82,9 @@ def document_of(
         "schema": SCHEMA,
         "headgate": _core.VERSION,
         "guidelines": "RFC 7928",
-        "quick": options.quick,
-        "seeds": seeds_of(options),
+        **asked_of(candidates, options),
         "cpu_s": round(results.cpu_s, 3),
         "wall_s": round(results.wall_s, 3),
-        "disciplines": [each._asdict() for each in candidates],
         "sections": [_section(section, results, options) for section in sections],
     }
 

@@ -16,15 +16,16 @@ from typing import Any, Self
 
 from headgate import _core, identity
 from headgate.errors import ResultError, did_you_mean, warn_renamed
-from headgate.files import damage, durable, folder_lock, receipts, renamed, sealed, siblings
+from headgate.files import damage, durable, folder_lock, names, provenance, receipts, renamed, sealed, siblings
 from headgate.files.damage import sha256
 from headgate.files.disk import DISK
-from headgate.files.names import capture_name as capture_name
 from headgate.files.names import folder_name as folder_name
+from headgate.files.names import folders as folders
 from headgate.files.names import slug as slug
 from headgate.files.names import slug_of as slug_of
 from headgate.files.receipts import CAPTURES as CAPTURES
 from headgate.files.receipts import RUNS as RUNS
+from headgate.files.receipts import RunIdentity
 from headgate.files.sealed import json_text as json_text
 from headgate.files.sealed import sealed_text as sealed_text
 from headgate.files.writing import UNFINISHED as UNFINISHED
@@ -65,9 +66,11 @@ class Store:
     def open(cls, path: Path, scenario: Scenario, *, force: bool = False) -> Iterator[Self]:
         """Makes and locks the folder; removes it at the end if it is empty.
 
-        Raises `ResultError` if another run writes to it, or if it cannot be written and is not finished. `force`
-        discards the runs and the manifest in the folder.
+        Raises `ResultError` if another run writes to it, if it holds another scenario, or if it cannot be written and
+        is not finished. `force` discards the runs and the manifest in the folder. Raises `UsageError` if two
+        disciplines would have the same file names.
         """
+        names.check_slugs(scenario)
         store = cls(path, scenario)
         with locked_folder(path, check_writable=False) as new_folders:
             try:
@@ -79,6 +82,8 @@ class Store:
 
     def _prepare(self, force: bool) -> None:
         finished = self.complete
+        if not force:
+            provenance.check(self.path, self.scenario, certified=self._certified(), scenario_file=SCENARIO)
         same = not force and self._same_build()
         try:
             self.damaged = self._damaged() if same else []
@@ -105,13 +110,21 @@ class Store:
 
     def _adopt(self) -> None:
         """Takes over runs of an interrupted result that differs in its seeds alone. Real packets are never the same."""
-        missing = [] if self.scenario.live else [slug(run) for run in self.scenario.runs if not self.has(run)]
+        missing = [] if self.scenario.live else [run for run in self.scenario.runs if not self.has(run)]
         if not missing:
             return
         for folder in siblings.folders(self.path, self.scenario, build_file=BUILD, scenario_file=SCENARIO):
-            for name in missing:
-                if not (self.runs / name).exists():
-                    siblings.copy_run(folder, name, self.runs / f"{UNFINISHED}{name}")
+            for run in missing:
+                if not self.has(run):
+                    unfinished = self.runs / f"{UNFINISHED}{slug(run)}"
+                    siblings.copy_run(folder, slug(run), unfinished, RunIdentity.of(self.scenario, run))
+
+    def _certified(self) -> str | None:
+        """The `config_hash` of the manifest; None if there is no intact one."""
+        try:
+            return str(read_manifest(self.path)["config_hash"]) if self.complete else None
+        except ResultError:
+            return None
 
     def _commit(self) -> None:
         """Waits until the finished runs are on the disk."""
@@ -182,7 +195,7 @@ class Store:
         DISK.make_folder(unfinished)
         try:
             yield unfinished
-            write_json(unfinished / receipts.NAME, receipts.of(unfinished))
+            write_json(unfinished / receipts.NAME, receipts.of(unfinished, RunIdentity.of(self.scenario, run)))
             DISK.rename(unfinished, self.run(run))
             self._commits.add(self.run(run))
         except BaseException:

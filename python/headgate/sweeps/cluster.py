@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from headgate import _core
+from headgate import _core, identity
 from headgate.counting import counted
 from headgate.errors import ClusterError, UsageError
 from headgate.execution.runner import Watcher
@@ -127,7 +127,9 @@ class Cluster:
             new = {}
             for bundle in islice(bundles, max(0, max(1, AHEAD * threads) - len(submitted))):
                 tasks = [run.task for run in plan.read_runs(bundle.runs)]
-                key = f"headgate-{bundle.name}"
+                # Dask takes equal keys for equal tasks, also those of other clients.
+                whole = identity.of_values([[run.hash for run in bundle.runs], plan.tables, ours])
+                key = f"headgate-{whole}"
                 new[self._client.submit(job, tasks, plan.tables, ours, key=key, pure=True)] = bundle
             submitted |= new
             yield list(new)

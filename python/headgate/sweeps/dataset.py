@@ -20,6 +20,7 @@ import pyarrow as pa
 from headgate import _core, identity
 from headgate.errors import ResultError, warn_renamed
 from headgate.files import arrays, renamed, sealed, store, tables
+from headgate.files.provenance import ADVICE
 from headgate.sweeps import bundle as bundles
 from headgate.sweeps import leftovers, receipt
 from headgate.sweeps.bundle import Bundle
@@ -27,7 +28,7 @@ from headgate.sweeps.folder import Folder
 from headgate.sweeps.measures import RUN_MEASURES
 from headgate.sweeps.plan import SweepPlan, SweepRun
 from headgate.sweeps.quantity import column
-from headgate.sweeps.receipt import BUNDLE, RECEIPTS, SCHEMA, Measures, Receipt
+from headgate.sweeps.receipt import BUNDLE, HASH, RECEIPTS, SCHEMA, Measures, Receipt
 from headgate.sweeps.work import RunFiles
 
 MANIFEST = "sweep.json"
@@ -54,7 +55,11 @@ class Dataset:
         """The name of the files of each finished run."""
 
     def find_finished(self) -> None:
-        """Finds the finished runs. Each of their files is read and compared with its hash."""
+        """Finds the finished runs. Each of their files is read and compared with its hash.
+
+        Raises `ResultError` if the folder has the dataset of another scenario, or another run with the name of one.
+        """
+        self._check_identity()
         if not self._made_by_this_build():
             return
         planned = {run.name for run in self.plan.runs}
@@ -64,6 +69,18 @@ class Dataset:
         for first in range(0, len(known), _RECEIPTS_PER_READ):
             changed |= self._find_finished_in(known[first : first + _RECEIPTS_PER_READ])
         self.damaged = [run for run in self.missing if run.hash in changed]
+
+    def _check_identity(self) -> None:
+        """Raises `ResultError` if the folder has the dataset of another scenario."""
+        try:
+            stored = read_manifest(self.folder).get(HASH)
+        except ResultError:  # there is none, or it is damaged: receipts name each run in full
+            return
+        if stored != self.plan.hash:
+            raise ResultError(
+                f"{self.folder.url} holds the sweep of another scenario than {self.plan.name}: {MANIFEST} has "
+                f"{HASH} {stored}. {ADVICE}"
+            )
 
     def begin(self) -> None:
         """Checks that the dataset can be written, and forgets runs of another build.
@@ -147,21 +164,33 @@ class Dataset:
         """Finds the finished runs in the files with these names. Returns the runs in changed files."""
         read = self.folder.read([receipt.place_of(name) for name in names])
         receipts = {name: _parsed(read.get(receipt.place_of(name), b""), name) for name in names}
+        planned = {run.name: run.hash for run in self.plan.runs}
+        for name, each in receipts.items():
+            self._check_runs(name, each, planned)
         wanted = self.plan.tables
         # Runs of an earlier sweep that kept fewer tables are complete, but lack some of the wanted tables.
         receipts = {name: each for name, each in receipts.items() if each is None or {*wanted} <= {*each.tables}}
         places = [receipt.table_place(table, name) for name, each in receipts.items() if each for table in wanted]
         files = self.folder.read(places)
-        planned = {run.hash for run in self.plan.runs}
         changed: set[str] = set()
         for name, each in receipts.items():
             contents = {table: files.get(receipt.table_place(table, name), b"") for table in wanted}
             hashes = {table: identity.of_bytes(data) for table, data in contents.items()}
             if each and hashes.items() <= each.tables.items():
-                self._add(name, {run: done.figures for run, done in each.runs.items() if run in planned})
+                mine = {*planned.values()} & {*each.runs}
+                self._add(name, {run: done.figures for run, done in each.runs.items() if run in mine})
             else:
                 changed |= {*each.runs} if each else {*self._runs_of(name)}
         return changed
+
+    def _check_runs(self, name: str, found: Receipt | None, planned: Mapping[str, str]) -> None:
+        """Raises `ResultError` if a run in a receipt has the name of a planned run, and is another."""
+        for run in found.runs if found else ():
+            if planned.get(identity.name_of(run), run) != run:
+                raise ResultError(
+                    f"{self.folder.url}/{receipt.place_of(name)} has another run with the name "
+                    f"{identity.name_of(run)}. {ADVICE}"
+                )
 
     def _runs_of(self, name: str) -> list[str]:
         """The runs in the files called `name`, as far as the plan tells."""
@@ -200,6 +229,7 @@ class Dataset:
             "schema": SCHEMA,
             "headgate": _core.VERSION,
             "name": self.plan.base.name,
+            HASH: self.plan.hash,
             "scenario": self.plan.source.text,
             "set": list(self.plan.source.set),
             "qdiscs": self.plan.base.qdiscs,

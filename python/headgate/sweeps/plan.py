@@ -4,7 +4,7 @@ Every run is read and checked before the first one begins.
 """
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
@@ -120,6 +120,7 @@ class SweepPlan:
                 for seed in self.base.seeds:
                     run_hash = scenario.of_seed(seed).config_hash
                     by_hash.setdefault(run_hash, SweepRun(mine, qdisc, seed, run_hash, scenario.duration_s, packets))
+        _check_names(by_hash.values())
         return list(by_hash.values())
 
     def _read(self, settings: SweptValues, qdisc: str) -> Scenario:
@@ -171,6 +172,14 @@ def _tables(wanted: Sequence[str] | None, known: Sequence[str]) -> tuple[str, ..
                 f"[sweep] tables: there is no table {name!r}{did_you_mean(name, known)} Known: {', '.join(known)}"
             )
     return tuple(name for name in known if wanted is None or name in wanted)
+
+
+def _check_names(runs: Iterable[SweepRun]) -> None:
+    """Raises `UsageError` if two runs would have the same name: their files and rows could not be told apart."""
+    by_name: dict[str, SweepRun] = {}
+    for run in runs:
+        if (other := by_name.setdefault(run.name, run)) is not run:
+            raise UsageError(f"two runs would have the name {run.name}: {other}, and {run}. Sweep them apart")
 
 
 def _concerns(key: str, qdisc: str) -> bool:

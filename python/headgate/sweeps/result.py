@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from headgate import identity
 from headgate.errors import ResultError, UsageError, did_you_mean, warn_renamed
 from headgate.files import damage, renamed, tables
 from headgate.scenario import Scenario
@@ -148,6 +149,9 @@ class Sweep:
 
         `ResultError` names the first damaged file.
         """
+        for point, file in self._file_by_point.items():
+            if point not in map(identity.name_of, self._receipts[file].runs):
+                raise ResultError(f"{self.url}/{receipt.place_of(file)} lacks the run {point}. Run the sweep again")
         chosen = self.manifest["tables"] if names is None else names
         return sum(1 for name in chosen for _ in self._contents(name)) + len(self._receipts) + 2
 

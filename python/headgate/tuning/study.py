@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headgate import identity
 from headgate.analysis.judge import Quantity
+from headgate.errors import ResultError
 from headgate.files.store import build
 from headgate.qdiscs.spec import QdiscSpec
 from headgate.scenario import Scenario
@@ -126,13 +127,15 @@ class Trial(NamedTuple):
 class TrialStore:
     """The finished trials, in an SQLite file in a folder."""
 
-    def __init__(self, folder: Path, goals: Goals) -> None:
+    def __init__(self, folder: Path, plan: SearchPlan) -> None:
         import optuna
 
         optuna.logging.set_verbosity(optuna.logging.ERROR)  # our errors say what its warnings say
-        self._goals = goals
+        self._goals = goals = plan.goals
         file = folder / FILE
-        damage.check_file(file, NAME)
+        stored = damage.check_file(file, NAME)
+        if stored not in (None, plan.key):
+            raise _other_search(file)
         damage.forget_begin(file)
         directions = [goal.direction for goal in goals.goals]
         with damage.storing(file):
@@ -140,6 +143,10 @@ class TrialStore:
                 storage=f"sqlite:///{file}", study_name=NAME, directions=directions, load_if_exists=True
             )
             frozen = self._study.trials
+            if stored is None and frozen:
+                raise _other_search(file)
+            if stored is None:
+                self._study.set_user_attr(damage.IDENTITY, plan.key)
         with damage.understanding(file):
             if [each.name.lower() for each in self._study.directions] != directions:
                 raise ValueError("the goals of the search differ from those in the file")
@@ -160,6 +167,10 @@ class TrialStore:
         study = new_study(self._goals)
         study.add_trials(sorted(self._study.trials, key=lambda each: int(each.user_attrs["number"]))[:count])
         return study
+
+
+def _other_search(file: Path) -> ResultError:
+    return ResultError(f"{file} holds the trials of another search. Move it away, or choose another folder with --out")
 
 
 def new_study(goals: Goals) -> optuna.Study:
