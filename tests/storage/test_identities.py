@@ -73,7 +73,7 @@ def interrupted(scenario: Scenario, out: Path) -> Path:
     return out / store.folder_name(scenario)
 
 
-#: A slice with a number, or with a constant's name, of something that is called or computed like a hash.
+#: The text of a value that is called, or computed, like a hash.
 HASHED = re.compile(r"hash|digest|sha\d|\bidentity\b|\bof_(text|bytes|values|scenario)\(")
 
 

@@ -1,6 +1,7 @@
 """No name of a run of a sweep, a search, an evaluation or a picture is believed (see `test_identities.py`)."""
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -207,3 +208,14 @@ def test_the_result_of_another_peer_run_is_not_believed(tmp_path: Path):
     keep(one, tmp_path, {"arrived": 7})
     assert one.stored(tmp_path) == {"arrived": 7}
     assert other.stored(tmp_path) is None
+
+
+def test_the_table_of_a_dataset_names_runs_that_its_receipts_have(tmp_path: Path):
+    """Receipts and tables of another dataset were copied over those of this one."""
+    one, other = (swept_rate(rate, out=tmp_path / str(rate)) for rate in (1000, 1001))
+    for folder in ("receipts", *one.manifest["tables"]):
+        shutil.rmtree(Path(one.url) / folder)
+        shutil.copytree(Path(other.url) / folder, Path(one.url) / folder)
+    with pytest.raises(ResultError, match=one.points["point"][0].as_py()):
+        headgate.Sweep.load(one.url).check()
+    assert swept_rate(1000, out=tmp_path / "1000").table("links").equals(swept_rate(1000).table("links"))

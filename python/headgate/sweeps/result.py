@@ -149,8 +149,9 @@ class Sweep:
 
         `ResultError` names the first damaged file.
         """
+        stored = {(identity.name_of(run), file) for file, each in self._receipts.items() for run in each.runs}
         for point, file in self._file_by_point.items():
-            if point not in map(identity.name_of, self._receipts[file].runs):
+            if (point, file) not in stored:
                 raise ResultError(f"{self.url}/{receipt.place_of(file)} lacks the run {point}. Run the sweep again")
         chosen = self.manifest["tables"] if names is None else names
         return sum(1 for name in chosen for _ in self._contents(name)) + len(self._receipts) + 2
