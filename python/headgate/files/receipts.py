@@ -1,24 +1,64 @@
-"""Receipts of finished runs: the SHA-256 of the files in a run's folder, in an unfinished result.
+"""Receipts of finished runs in an unfinished result: the identity of the run, and the SHA-256 of its files.
 
 A receipt is the last file of a run. A run whose files differ from it is executed again.
 """
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 from headgate.errors import ResultError
 from headgate.files import damage, sealed
 from headgate.files.damage import sha256
+from headgate.scenario import RunKey, Scenario
 
 NAME = "receipt.json"
 RUNS = "unfinished"  # finished runs of a result that is not finished
 CAPTURES = "captures"
 
 
-def of(run: Path) -> dict[str, Any]:
+class RunIdentity(NamedTuple):
+    """A run in full: the `config_hash` of its scenario with its seed alone, its discipline with settings, its seed.
+
+    It does not depend on the scenario's other seeds. The hash tells simulations from runs on real packets.
+    """
+
+    config_hash: str
+    qdisc: str
+    seed: int
+
+    @classmethod
+    def of(cls, scenario: Scenario, run: RunKey) -> Self:
+        """The identity of a run of `scenario`."""
+        return cls(scenario.of_seed(run.seed).config_hash, run.qdisc, run.seed)
+
+
+def of(run: Path, identity: RunIdentity) -> dict[str, Any]:
     """The receipt of a folder with the files of a run."""
     files = sorted(file for file in run.rglob("*") if file.is_file())
-    return {"files": {str(file.relative_to(run)): sha256(file) for file in files}}
+    return {"run": identity._asdict(), "files": {str(file.relative_to(run)): sha256(file) for file in files}}
+
+
+def identities(path: Path) -> dict[str, RunIdentity | None]:
+    """The identity of each finished run in the unfinished result in `path`, by the name of its folder.
+
+    None for a receipt of an earlier version. Runs with a damaged receipt are left out.
+    """
+    found: dict[str, RunIdentity | None] = {}
+    for run in sorted(path.joinpath(RUNS).glob("[!.]*")):
+        try:
+            found[run.name] = identity_of(run)
+        except ResultError:
+            continue
+    return found
+
+
+def identity_of(run: Path) -> RunIdentity | None:
+    """The identity in a run's receipt, None in one of an earlier version; `ResultError` if it is damaged."""
+    try:
+        stored = sealed.read(run / NAME).get("run")
+        return None if stored is None else RunIdentity(**stored)
+    except (OSError, AttributeError, TypeError):
+        raise ResultError(f"{run / NAME} is damaged: it does not name its run. {damage.ADVICE}") from None
 
 
 def changed_runs(path: Path, name: str = "[!.]*") -> list[str]:

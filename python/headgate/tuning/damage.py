@@ -19,6 +19,10 @@ from headgate.files.writing import write_files
 BEGUN = "study.begun"
 _BEGUN_TEXT = "Trials were stored in study.db. If it is empty now, they are lost.\n"
 
+#: The attribute of a study with the identity of its search.
+IDENTITY = "identity"
+_IDENTITY_SQL = f"select value_json from study_user_attributes where key = '{IDENTITY}'"  # noqa: S608 - a constant
+
 #: The present trials are good work, so the advice keeps them.
 _ADVICE = (
     "Restore a copy, or move the file away to begin anew. `sqlite3 study.db .recover` reads the intact part of a "
@@ -26,19 +30,21 @@ _ADVICE = (
 )
 
 
-def check_file(file: Path, name: str) -> None:
+def check_file(file: Path, name: str) -> str | None:
     """Checks the structure of an existing study called `name`; `ResultError` if it is damaged.
 
-    Optuna would begin a second study beside one whose name is damaged.
+    Returns the identity of the search; None without a study, or if an earlier version wrote it. Optuna would begin a
+    second study beside one whose name is damaged.
     """
     if not file.exists():
-        return
+        return None
     try:
         # A process that was killed while it stored a trial left a journal. Only a writer may undo that trial with it.
         with closing(sqlite3.connect(f"file:{file}?mode=rw", uri=True)) as database:
             (found,) = database.execute("pragma integrity_check(1)").fetchone()
             studies = _column(database, "studies", "select study_name from studies") if found == "ok" else []
             trials = _column(database, "trials", "select number from trials") if found == "ok" else []
+            stored = _column(database, "study_user_attributes", _IDENTITY_SQL) if found == "ok" else []
     except (sqlite3.Error, UnicodeDecodeError) as error:
         if _is_about_the_disk(error):
             raise _not_stored(file, error) from None
@@ -49,6 +55,7 @@ def check_file(file: Path, name: str) -> None:
         raise _damaged(file, "it has another study")
     if not trials and file.with_name(BEGUN).exists():
         raise _damaged(file, "it is empty, and trials were stored in it")
+    return None if not stored else str(stored[0]).strip('"')
 
 
 def record_begin(file: Path) -> None:
