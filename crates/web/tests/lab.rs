@@ -51,7 +51,8 @@ fn agrees(toml: &str, qdisc: &str, seed: u64) {
 fn a_run_that_is_looked_at_equals_a_plain_run_with_every_discipline() {
     thread::scope(|scope| {
         for toml in [PROTECT, ECN, MIXED_RTT] {
-            scope.spawn(move || registry::ENTRIES.iter().for_each(|entry| agrees(toml, entry.name, 3)));
+            let toml = shortened(toml);
+            scope.spawn(move || registry::ENTRIES.iter().for_each(|entry| agrees(&toml, entry.name, 3)));
         }
     });
 }
