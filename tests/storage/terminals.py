@@ -61,8 +61,8 @@ WAYS = (
 class Terminal:
     """A running command whose output is a terminal. At the end of the context no process of it runs.
 
-    Closing the terminal ends the command only if it is `controlling`. The kernel then also ends the orphans of a session
-    whose first process ends, which would hide them.
+    Closing the terminal ends the command only if it is `controlling`. The kernel then also ends the orphans of a
+    session whose first process ends, which would hide them.
     """
 
     def __init__(self, words: Sequence[object], folder: Path, *, controlling: bool = False) -> None:
