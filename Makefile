@@ -43,6 +43,7 @@ FUZZ_FLAGS := --cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-covera
 # Each target with the folder of its saved inputs, as TARGET:FOLDER.
 FUZZ_TARGETS := $(shell sed -n 's/.*Target { name: "\(.*\)", corpus: "\(.*\)", run.*/\1:\2/p' fuzz/targets/src/lib.rs)
 FUZZ_SECONDS ?= 60
+ENDS ?= 200
 LARGEST_WHEEL := 12000000
 TOOLS := build/release
 
@@ -88,6 +89,9 @@ test-programs: | rust ## build the test programs of Rust, without running them
 
 needs: build/needs/.installed ## install what some tests need beyond that (Debian's packages, Node.js, cargo-deny)
 	$(PYTHON) tests/needs.py
+
+orphans: $(VENV)/.checked ## end every command ENDS (200) times by signals, at random moments: no process, no lock may be left (Linux; 2 hours)
+	HEADGATE_ENDS=$(ENDS) $(BIN)/python -m pytest -s tests/storage/test_orphans.py
 
 fuzz: ## search FUZZ_SECONDS (60) for inputs that break each parser of bytes, with libFuzzer; needs a C++ compiler
 	cd fuzz && RUSTFLAGS="$(FUZZ_FLAGS)" CARGO_PROFILE_RELEASE_DEBUG=none $(CARGO) build --release --target $(HOST)

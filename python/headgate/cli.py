@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar
 import typer
 
 from headgate.errors import ResultError
+from headgate.terminal import stopping
 from headgate.terminal.arguments import HELP
 from headgate.terminal.console import INTERRUPTED, storage_failure
 from headgate.terminal.group import COMMAND_OPTIONS, Commands, Entry
@@ -80,7 +81,12 @@ def main() -> None:
         app()
     except KeyboardInterrupt:  # before a command began; commands print more
         typer.echo("error: stopped", err=True)
-        raise SystemExit(INTERRUPTED) from None
+        raise SystemExit(stopping.exit_code()) from None
+    except SystemExit as end:
+        # The code of typer for every interruption outside of a command.
+        if end.code == INTERRUPTED:
+            raise SystemExit(stopping.exit_code()) from None
+        raise
     except OSError as error:  # of a help text; commands handle their own
         with suppress(OSError):
             typer.echo(storage_failure(error), err=True)

@@ -1,6 +1,7 @@
-"""Ctrl-C while the command is still being loaded."""
+"""Ctrl-C, SIGTERM, SIGHUP and SIGQUIT stop a command: also while it is still being loaded."""
 
 import os
+import signal
 import subprocess
 import sys
 import tomllib
@@ -9,19 +10,23 @@ from pathlib import Path
 import pytest
 
 import headgate
+from tests.cli.test_run import finished, wait_for
 
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 
-#: Interrupts us when the module `sys.argv[1]` is about to be imported, then begins as the other arguments say.
+#: The signals that stop a command, besides SIGINT.
+STOPS = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+
+#: Signals us when the module `sys.argv[1]` is about to be imported, then begins as the other arguments say.
 INTERRUPTED = """\
 import os, runpy, signal, sys
 
 class Interrupt:
     def find_spec(self, name, path=None, target=None):
         if name == wanted:
-            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), int(number))
 
-_, wanted, begins, *sys.argv[1:] = sys.argv
+_, number, wanted, begins, *sys.argv[1:] = sys.argv
 sys.meta_path.insert(0, Interrupt())
 if begins == "-m":
     runpy.run_module("headgate", run_name="__main__", alter_sys=True)
@@ -56,9 +61,22 @@ sys.meta_path.insert(0, Interrupt())
 runpy.run_module("headgate", run_name="__main__", alter_sys=True)
 """
 
+#: Signals us outside of any command, where typer has a code for every interruption.
+INTERRUPTED_IN_TYPER = """\
+import os, sys
+from typer.core import TyperGroup
+from headgate.__main__ import main
 
-def interrupted(module: str, begins: str, *before: str, typed: str = "--version") -> subprocess.CompletedProcess[str]:
-    words = [*before, sys.executable, "-c", INTERRUPTED, module, begins, *typed.split()]
+_, number, *sys.argv[1:] = sys.argv
+TyperGroup.invoke = lambda *_: os.kill(os.getpid(), int(number))
+main()
+"""
+
+
+def interrupted(
+    module: str, begins: str, *before: str, typed: str = "--version", number: int = signal.SIGINT
+) -> subprocess.CompletedProcess[str]:
+    words = [*before, sys.executable, "-c", INTERRUPTED, str(int(number)), module, begins, *typed.split()]
     return subprocess.run(words, capture_output=True, text=True, check=False)
 
 
@@ -95,12 +113,39 @@ def test_ctrl_c_in_text_that_a_module_executes_ends_with_the_code_too(tmp_path: 
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "error: stopped\n")
 
 
-def test_a_command_that_the_shell_keeps_from_ctrl_c_is_not_stopped_by_it():
-    done = interrupted("typer", "-m", "bash", "-c", "trap '' INT; exec \"$@\"", "bash")
+@pytest.mark.parametrize("module", ["headgate.cli", "headgate._core", "headgate.terminal.listing"])
+@pytest.mark.parametrize("number", STOPS)
+def test_other_signals_end_a_command_as_ctrl_c_does(number: signal.Signals, module: str):
+    done = interrupted(module, "headgate.__main__:main", typed="list", number=number)
+    assert (done.returncode, done.stdout, done.stderr) == (128 + number, "", "error: stopped\n")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, *STOPS])
+def test_a_signal_while_options_are_read_ends_a_command_with_its_code(number: signal.Signals):
+    words = [sys.executable, "-c", INTERRUPTED_IN_TYPER, str(int(number)), "--version"]
+    assert subprocess.run(words, capture_output=True, text=True, check=False).returncode == 128 + number
+
+
+@pytest.mark.parametrize("number", STOPS)
+def test_other_signals_keep_finished_runs_and_name_them(small: Path, tmp_path: Path, number: signal.Signals):
+    words = [sys.executable, "-m", "headgate", "run", str(small), "--set", "duration=300s", "--seeds", "20"]
+    with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        wait_for(lambda: [path for path in finished(tmp_path) if not path.name.startswith(".")])
+        for _ in range(2):  # as `timeout` and a closed terminal do
+            run.send_signal(number)
+        output, message = run.communicate(timeout=60)
+    assert (run.returncode, output) == (128 + number, "")
+    assert f"error: stopped: {len(finished(tmp_path))} of 40 runs are finished. Repeat the command" in message
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, *STOPS])
+def test_a_signal_that_the_shell_ignores_does_not_stop_a_command(number: signal.Signals):
+    done = interrupted("typer", "-m", "bash", "-c", f"trap '' {number.name}; exec \"$@\"", "bash", number=number)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("headgate ")
 
 
-def test_importing_the_package_leaves_ctrl_c_to_the_program():
+def test_importing_the_package_leaves_signals_to_the_program():
     script = "from signal import *; import headgate.cli; assert getsignal(SIGINT) is default_int_handler"
+    script += "; assert {getsignal(each) for each in (SIGTERM, SIGHUP, SIGQUIT)} == {SIG_DFL}"
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

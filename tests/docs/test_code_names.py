@@ -17,7 +17,7 @@ OUTSIDE = {
     **dict.fromkeys(("Arc", "Option", "HashMap"), "Rust's standard library"),
     "FutureWarning": "Python's standard library",
     **dict.fromkeys(("TUNSETOFFLOAD",), "Linux: an argument of a call"),
-    **dict.fromkeys(("PR_SET_PDEATHSIG", "PR_SET_CHILD_SUBREAPER"), "Linux: what a process may ask for"),
+    "PR_SET_CHILD_SUBREAPER": "Linux: what a process may ask for",
     "TCP_NOTSENT_LOWAT": "Linux: an option of sockets",
     **dict.fromkeys(("NET_XMIT_CN", "net_xmit_errno", "packet_snd"), "Linux: inside of its packet sockets"),
     **dict.fromkeys(("IFF_TX_SKB_NO_LINEAR", "napi_tx", "bpf_redirect_map"), "Linux: inside of its drivers and XDP"),

@@ -110,8 +110,17 @@ def test_figures_drawn_side_by_side_have_the_same_bytes():
     assert len(one) == 2
 
 
-def test_figures_of_a_process_that_died_are_drawn_by_the_parent():
-    dying = IN_PROCESSES.replace("drawn =", "parallel._received = lambda output: {}\ndrawn =")
+#: What may become of the child that draws: the system gives none, it ends without a result, its result is cut.
+FAULTS = (
+    "def refused(): raise BlockingIOError()\nimport os; os.fork = refused",
+    "import os; from headgate.execution import children; children._drop = lambda _: os._exit(0)",
+    "import io, pickle; pickle.dump = lambda value, stream: stream.write(pickle.dumps(value)[:-9])",
+)
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=["refused", "dead", "cut"])
+def test_figures_of_a_child_that_failed_are_drawn_by_the_parent(fault: str):
+    dying = IN_PROCESSES.replace("drawn =", f"{fault}\ndrawn =")
     here = Path(__file__).parent
     outputs = [
         subprocess.run([sys.executable, "-c", script, here, "2"], check=True, capture_output=True, text=True).stdout

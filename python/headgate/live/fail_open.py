@@ -12,7 +12,6 @@ closes.
 import errno
 import fcntl
 import os
-import signal
 import socket
 import struct
 from collections.abc import Callable, Iterator
@@ -22,6 +21,7 @@ from pathlib import Path
 
 from headgate import _core
 from headgate.errors import HeadgateError
+from headgate.execution import children
 
 #: Requests of the kernel (linux/sockios.h).
 SIOCGIFFLAGS, SIOCSIFFLAGS = 0x8913, 0x8914
@@ -34,9 +34,6 @@ PREFIX = "hgopen"
 
 #: Keeps the bridge without an address. A service may not be allowed to write it, and the bridge works without.
 NO_ADDRESS = "/proc/sys/net/ipv6/conf/{}/disable_ipv6"
-
-#: Signals that the child outlives.
-IGNORED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGABRT)
 
 
 class FailOpenError(HeadgateError):
@@ -107,13 +104,13 @@ def prepared(mode: str, interfaces: tuple[str, str], report: Callable[[str], obj
     bridge, made = prepare(interfaces)
     end_of_process, held = os.pipe()
     try:
-        child = os.fork()
+        child = children.fork(
+            lambda: _wait_and_join(end_of_process, bridge, interfaces), (end_of_process,), outlives=True
+        )
     except OSError as error:
         if made:
             remove(bridge)
         raise _refused("FailOpenProcess", error, interfaces) from None
-    if child == 0:
-        _wait_and_join(end_of_process, held, bridge, interfaces)
     os.close(end_of_process)
     forwarded = joined
 
@@ -145,23 +142,18 @@ def _allow(held: int) -> None:
     os.write(held, b"1")
 
 
-def _wait_and_join(end_of_process: int, held: int, bridge: str, interfaces: tuple[str, str]) -> None:
-    """The child: waits until the process has ended, joins the interfaces if it may, and exits."""
-    code = 1
+def _wait_and_join(end_of_process: int, bridge: str, interfaces: tuple[str, str]) -> int:
+    """The child: waits until the process has ended and joins the interfaces if it may. Returns 0 if it did."""
+    allowed = False
     try:
-        # A service manager or a terminal signals the whole group when the gateway ends.
-        signal.pthread_sigmask(signal.SIG_BLOCK, IGNORED)
-        os.close(held)
-        allowed = False
         while os.read(end_of_process, 1):
             allowed = True
         if allowed:
             join(bridge, interfaces)
-            code = 0
+            return 0
     except OSError as error:
         os.write(2, f"error: --fail open: cannot join {' and '.join(interfaces)}: {error.strerror}\n".encode())
-    finally:
-        os._exit(code)
+    return 1
 
 
 def _port(sock: socket.socket, request: int, bridge: str, interface: str) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ParamSpec, TextIO, TypeVar
 import typer
 
 from headgate.errors import HeadgateError, ResultError
+from headgate.terminal import stopping
 from headgate.terminal.loading import Loading
 from headgate.terminal.printable import escaped, printable
 
@@ -82,7 +83,8 @@ def with_error_messages(command: Callable[P, R]) -> Callable[P, R]:
             message, code = printable(storage_failure(error), (args, kwargs)), ResultError.exit_code
         with suppress(OSError):  # standard error may be full too
             typer.echo(message, err=True)
-        raise typer.Exit(code)
+        # Errors that follow a signal have its code: output fails if the terminal was closed.
+        raise typer.Exit(stopping.exit_code(code))
 
     return wrapped
 

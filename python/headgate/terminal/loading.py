@@ -1,9 +1,12 @@
-"""Ctrl-C while modules are imported."""
+"""Ctrl-C and other signals that stop a command, while modules are imported."""
 
 from __future__ import annotations
 
 import os
 import signal
+from contextlib import suppress
+
+from headgate.terminal.stopping import SIGNALED, STOPS, is_ours
 
 TYPE_CHECKING = False  # as in `headgate`
 
@@ -12,22 +15,23 @@ if TYPE_CHECKING:
 
 
 class Loading:
-    """A context in which Ctrl-C ends the process at once. Use it where nothing needs cleaning up.
+    """A context in which such a signal ends the process at once. Use it where nothing needs cleaning up.
 
     KeyboardInterrupt does not suffice: it is raised inside the module being imported, and some modules swallow it. If
-    SIGINT has another handler, such as SIG_IGN in a background job, it keeps it.
+    a signal has another handler, such as SIG_IGN in a background job, it keeps it.
     """
 
     def __enter__(self) -> None:
-        self._ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-        if self._ours:
-            signal.signal(signal.SIGINT, _stop)
+        self._before = {number: signal.getsignal(number) for number in (signal.SIGINT, *STOPS) if is_ours(number)}
+        for number in self._before:
+            signal.signal(number, _stop)
 
     def __exit__(self, *_error: object) -> None:
-        if self._ours:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
 
 
-def _stop(_number: int, _frame: FrameType | None) -> None:
-    os.write(2, b"error: stopped\n")
-    os._exit(130)
+def _stop(number: int, _frame: FrameType | None) -> None:
+    with suppress(OSError):  # the terminal may be gone
+        os.write(2, b"error: stopped\n")
+    os._exit(SIGNALED + number)

@@ -1,0 +1,55 @@
+"""Signals that stop a command: SIGTERM, SIGHUP and SIGQUIT do as Ctrl-C does."""
+
+from __future__ import annotations
+
+import signal
+import time
+
+TYPE_CHECKING = False  # as in `headgate`
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+#: The signals besides SIGINT, where the system has them.
+STOPS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGQUIT") if hasattr(signal, name))
+
+#: Seconds in which further signals are repetitions of the first: `timeout` and a closed terminal send two.
+REPETITION_S = 2.0
+
+#: Added to a signal's number for the exit code, as shells do.
+SIGNALED = 128
+
+_received: list[tuple[int, float]] = []
+
+
+def install() -> None:
+    """Lets the signals stop the command. A signal that was ignored from the start, as by `nohup`, stays ignored."""
+    for number in STOPS:
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, interrupt)
+
+
+def uninstall() -> None:
+    """Lets the signals kill the process, now that the command has ended: Python would print a traceback."""
+    for number in (signal.SIGINT, *STOPS):
+        if is_ours(number):
+            signal.signal(number, signal.SIG_DFL)
+
+
+def is_ours(number: int) -> bool:
+    """Whether the signal stops the command in the way of this module, or of Python for Ctrl-C."""
+    return signal.getsignal(number) in (interrupt, signal.default_int_handler)
+
+
+def interrupt(number: int, _frame: FrameType | None) -> None:
+    """The handler: raises `KeyboardInterrupt`, so that finished work is kept and everything is closed."""
+    now = time.monotonic()
+    if _received and now - _received[-1][1] < REPETITION_S:
+        return
+    _received.append((number, now))
+    raise KeyboardInterrupt
+
+
+def exit_code(otherwise: int = SIGNALED + signal.SIGINT) -> int:
+    """The exit code for the signal that stopped the command; `otherwise` if none of `STOPS` did."""
+    return SIGNALED + _received[0][0] if _received else otherwise
