@@ -90,7 +90,7 @@ test-programs: | rust ## build the test programs of Rust, without running them
 needs: build/needs/.installed ## install what some tests need beyond that (Debian's packages, Node.js, cargo-deny)
 	$(PYTHON) tests/needs.py
 
-orphans: $(VENV)/.checked ## end every command ENDS (200) times by signals, at random moments: no process, no lock may be left (Linux; 2 hours)
+orphans: $(VENV)/.checked ## end every command ENDS (200) times by signals, at random moments: no process, no lock may be left (Linux)
 	HEADGATE_ENDS=$(ENDS) $(BIN)/python -m pytest -s tests/storage/test_orphans.py
 
 fuzz: ## search FUZZ_SECONDS (60) for inputs that break each parser of bytes, with libFuzzer; needs a C++ compiler

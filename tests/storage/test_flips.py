@@ -20,7 +20,7 @@ from tests.sweep.conftest import SWEPT
 pytest.importorskip("duckdb")
 
 #: Flips for each reader.
-FLIPS = int(os.environ.get("HEADGATE_FLIPS", "200"))
+FLIPS = int(os.environ.get("HEADGATE_FLIPS", "100"))
 
 #: Flips in a sweep, whose files take longer to read.
 SWEEP_FLIPS = FLIPS * 3 // 10
