@@ -57,6 +57,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     skips.record(skips.Skip(report.nodeid, needs.needed(report.longrepr[2])) for report in reports)
 
 
+# Signals may be ignored from the start, by `nohup` or in the background of a script. Children would inherit that.
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+
+
 def process_state() -> dict[str, object]:
     """What a function may not change of the process that calls it."""
     state: dict[str, object] = {
@@ -66,7 +72,7 @@ def process_state() -> dict[str, object]:
     }
     if sys.platform == "linux":
         state["scheduling"] = os.sched_getscheduler(0), os.nice(0), os.sched_getaffinity(0)
-        state["namespaces"] = [os.readlink(f"/proc/thread-self/ns/{kind}") for kind in ("net", "mnt", "user")]
+        state["namespaces"] = [Path(f"/proc/thread-self/ns/{kind}").readlink() for kind in ("net", "mnt", "user")]
     return state
 
 

@@ -82,7 +82,7 @@ def storing(file: Path) -> Iterator[None]:
     except (SQLAlchemyError, OptunaError, sqlite3.Error) as error:
         cause = _origin(error)
         raise (_not_stored if _is_about_the_disk(cause) else _damaged)(file, cause) from None
-    except (KeyError, TypeError, ValueError) as error:
+    except (LookupError, TypeError, ValueError) as error:
         raise _damaged(file, error) from None
 
 
@@ -91,7 +91,7 @@ def understanding(file: Path) -> Iterator[None]:
     """Raises `ResultError` if the trials of the study cannot be understood."""
     try:
         yield
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise _damaged(file, error) from None
 
 
