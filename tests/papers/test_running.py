@@ -109,7 +109,7 @@ def test_a_stopped_run_resumes_to_the_same_numbers(tiny: Experiment, tmp_path: P
 
 def test_a_record_has_every_number(tiny: Experiment, tmp_path: Path):
     kept = carry_out(tiny, tmp_path, RunOptions())
-    document = sealed.read(kept.path / record.DOCUMENT)
+    document = sealed.read(kept.path / record.DOCUMENT, record.FORM)
     assert document == kept.document
     assert [claim["verdict"] for claim in document["claims"]] == ["holds", Verdict.DIFFERS.value]
     first = document["published"][0]

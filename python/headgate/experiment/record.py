@@ -12,12 +12,13 @@ from headgate.experiment import findings
 from headgate.experiment.declare import Claim, Experiment, toml_text
 from headgate.experiment.results import ExperimentResults, NotRunError
 from headgate.experiment.running import ExperimentRun, RunOptions, run
-from headgate.files import store
+from headgate.files import forms, store
 from headgate.plot import figure_style, printing
 from headgate.plot.picture import picture
 from headgate.style import NO_FILES, FigureFiles
 
 SCHEMA = 3
+FORM = f"experiment-{SCHEMA}"
 DOCUMENT = "found.json"
 
 
@@ -57,8 +58,11 @@ def folder(name: str, experiment: Experiment, out: Path, options: RunOptions) ->
 def load(name: str, experiment: Experiment, out: Path, options: RunOptions) -> ExperimentRecord | None:
     """The record of an experiment; None if it has not been run, or if an earlier version judged it."""
     path = folder(name, experiment, out, options)
-    document = store.read_json(path / DOCUMENT) if (path / DOCUMENT).is_file() else {}
-    return ExperimentRecord(path, document) if document.get("schema") == SCHEMA else None
+    document = store.read_json(path / DOCUMENT, None) if (path / DOCUMENT).exists() else {}
+    if document.get("schema") != SCHEMA:
+        return None
+    forms.check(document, FORM, path / DOCUMENT)
+    return ExperimentRecord(path, document)
 
 
 def document_of(name: str, experiment: Experiment, ran: ExperimentRun, options: RunOptions) -> dict[str, Any]:

@@ -45,9 +45,9 @@ def changed_runs(path: Path, name: str = "[!.]*") -> list[str]:
 def hashes(run: Path) -> dict[str, str]:
     """The SHA-256 of each file in the folder of a finished run; `ResultError` if its receipt is missing or damaged."""
     try:
-        had: dict[str, str] = sealed.read(run / NAME)["files"]
-    except (OSError, KeyError, TypeError):
-        raise ResultError(f"{run / NAME} is damaged: it has no hashes. {damage.ADVICE}") from None
+        had: dict[str, str] = sealed.read(run / NAME, "receipt-1")["files"]
+    except OSError as error:
+        raise ResultError(f"{run / NAME} is damaged: {error.strerror or error}. {damage.ADVICE}") from None
     return had
 
 

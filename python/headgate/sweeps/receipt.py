@@ -56,16 +56,13 @@ class Receipt(NamedTuple):
     @classmethod
     def parse(cls, data: bytes, shown: str) -> Self:
         """The receipt in the file called `shown`; `ResultError` if it is damaged."""
-        document = sealed.parse(data, shown)
-        try:
-            name = _stem(shown)
-            points: Mapping[str, Any] = document["points"] if "points" in document else {document["point"]: document}
-            runs = {run: StoredRun(each["scenario"], each["figures"]) for run, each in points.items()}
-            if name != name_of(list(runs)):
-                raise ResultError(f"{shown} is damaged: it is the receipt of {name_of(list(runs))}")
-            return cls(name, runs, {**document["tables"]}, document["schema"])
-        except (AttributeError, KeyError, TypeError):
-            raise ResultError(f"{shown} is damaged: it is no receipt") from None
+        document = sealed.parse(data, shown, f"sweep-receipt-{SCHEMA}")
+        name = _stem(shown)
+        points: Mapping[str, Any] = document["points"] if "points" in document else {document["point"]: document}
+        runs = {run: StoredRun(each["scenario"], each["figures"]) for run, each in points.items()}
+        if name != name_of(list(runs)):
+            raise ResultError(f"{shown} is damaged: it is the receipt of {name_of(list(runs))}")
+        return cls(name, runs, document["tables"], document["schema"])
 
 
 def name_of(runs: Sequence[str]) -> str:
