@@ -181,13 +181,13 @@ class _GuardedFile(io.FileIO):
         """At most `size` bytes; everything if it is negative."""
         if size is None or size < 0:
             return self.readall()
-        data = self._waited(lambda: io.FileIO.read(self, self._allowed(size)))
+        data: bytes = self._waited(lambda: io.FileIO.read(self, self._allowed(size)))
         self._counted(len(data))
         return data
 
     def readall(self) -> bytes:
         """Everything that is left, in pieces."""
-        pieces = []
+        pieces: list[bytes] = []
         while piece := self.read(self.piece):
             pieces.append(piece)
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
