@@ -6,10 +6,10 @@ import os
 import shutil
 import subprocess
 from collections.abc import Sequence
-from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from headgate import identity
 from peers.build import extension
 from peers.declare import Case, Flows, as_arguments
 
@@ -40,8 +40,8 @@ def source() -> str:
 
 
 def program(out: Path) -> Path:
-    """The path of the compiled program; its name has the hash of the source."""
-    return out / f"ns3-{sha256((source() + extension()).encode()).hexdigest()[:8]}"
+    """The path of the compiled program; its name has the whole hash of the source, because the file has no other."""
+    return out / f"ns3-{identity.of_text(source() + extension())}"
 
 
 def build(out: Path) -> None:

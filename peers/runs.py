@@ -10,18 +10,21 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from hashlib import sha256
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
 import headgate
+from headgate import identity
 from peers import here, ns2, ns3
 from peers.build import extension
 from peers.declare import Case
 
 #: Counts and rates of one run, as every simulator prints them; `cpu_s` is processor time.
 Measured = dict[str, Any]
+#: The key of a stored result with the identity of its run.
+IDENTITY = "identity"
 FIELDS = ("goodput_bps", "arrived", "dropped", "marked", "queue_packets", "utilization", "packets")
 
 
@@ -39,11 +42,21 @@ class Task:
     command: tuple[str, ...]
     stdin: str = ""
 
-    def file(self, out: Path) -> Path:
-        """The file of its result. Its name has a hash of everything that affects the result."""
+    @cached_property
+    def identity(self) -> str:
+        """The identity of the run: of everything that affects its result."""
         version = headgate.__version__ if self.side == "here" else ""
-        identity = json.dumps([self.command[1:], self.stdin, version, _source(self.side)])
-        return out / f"{self.case.name}-{self.side}-{self.seed}-{sha256(identity.encode()).hexdigest()[:10]}.json"
+        return identity.of_values([self.command[1:], self.stdin, version, _source(self.side)])
+
+    def stored(self, out: Path) -> Measured | None:
+        """Its stored result; None if there is none, or if the file is of another run with the same name."""
+        file = self.file(out)
+        result: Measured = json.loads(file.read_text()) if file.is_file() else {}
+        return result if result.pop(IDENTITY, None) == self.identity else None
+
+    def file(self, out: Path) -> Path:
+        """The file of its result."""
+        return out / f"{self.case.name}-{self.side}-{self.seed}-{identity.name_of(self.identity)}.json"
 
     def result(self, status: int, printed: str, errors: str) -> Measured:
         """The result that the process printed. Raises `RunError` if it failed or printed something else."""
@@ -108,7 +121,7 @@ class Pool:
     def run(self, wanted: Sequence[Task], progress: Callable[[int, int], None]) -> None:
         """Runs the tasks without a stored result. If one fails, ends the others and raises `RunError`."""
         self._out.mkdir(parents=True, exist_ok=True)
-        waiting = [task for task in wanted if not task.file(self._out).is_file()]
+        waiting = [task for task in wanted if task.stored(self._out) is None]
         finished = len(wanted) - len(waiting)
         futures: set[Future[None]] = set()
         try:
@@ -151,13 +164,14 @@ class Pool:
             errors.seek(0)
             result = task.result(process.returncode, printed.read(), errors.read())
             result.setdefault("cpu_s", used.ru_utime + used.ru_stime)
-            keep(task.file(self._out), result)
+            keep(task, self._out, result)
 
 
-def keep(file: Path, result: Measured) -> None:
-    """Writes a result. The rename ensures that a file is complete."""
+def keep(task: Task, out: Path, result: Measured) -> None:
+    """Writes a result with the identity of its run. The rename ensures that a file is complete."""
+    file = task.file(out)
     unfinished = file.with_suffix(".part")
-    unfinished.write_text(json.dumps(result) + "\n")
+    unfinished.write_text(json.dumps({**result, IDENTITY: task.identity}) + "\n")
     unfinished.rename(file)
 
 
@@ -166,9 +180,8 @@ def kept(wanted: Iterable[Task], out: Path) -> dict[tuple[str, str], list[Measur
     results: dict[tuple[str, str], list[Measured]] = {}
     incomplete = set()
     for task in wanted:
-        file = task.file(out)
-        if file.is_file():
-            results.setdefault((task.case.name, task.side), []).append(json.loads(file.read_text()))
+        if (result := task.stored(out)) is not None:
+            results.setdefault((task.case.name, task.side), []).append(result)
         else:
             incomplete.add(task.case.name)
     return {key: runs for key, runs in results.items() if key[0] not in incomplete}

@@ -1,6 +1,9 @@
 """Shared by all Python tests: a small scenario, its result, and the command line."""
 
-from collections.abc import Callable
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -52,6 +55,28 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Logs skipped tests for the line that ends `make test`. Runs once, in the process that collects all reports."""
     reports = terminalreporter.stats.get("skipped", [])
     skips.record(skips.Skip(report.nodeid, needs.needed(report.longrepr[2])) for report in reports)
+
+
+def process_state() -> dict[str, object]:
+    """What a function may not change of the process that calls it."""
+    state: dict[str, object] = {
+        "folder": Path.cwd(),
+        "signal handlers": [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)],
+        "blocked signals": signal.pthread_sigmask(signal.SIG_BLOCK, ()),
+    }
+    if sys.platform == "linux":
+        state["scheduling"] = os.sched_getscheduler(0), os.nice(0), os.sched_getaffinity(0)
+        state["namespaces"] = [Path(f"/proc/thread-self/ns/{kind}").readlink() for kind in ("net", "mnt", "user")]
+    return state
+
+
+@pytest.fixture(autouse=True)
+def _unchanged_process() -> Iterator[None]:
+    """Every test leaves this process as it found it: a thread that came before all others once starved a later test."""
+    before = process_state()
+    yield
+    after = process_state()
+    assert after == before
 
 
 @pytest.fixture

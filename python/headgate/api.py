@@ -67,7 +67,7 @@ def run(
     `scenario` is a file, a `Scenario`, or a list of them, with results in the same order. `set`, `qdiscs` and `seeds`
     change each of them as in `Scenario.load`.
 
-    With `out`, a result goes to the folder `out/<name>-<hash8>`, with figures and a page if `report`; with `figures`,
+    With `out`, a result goes to the folder `out/<name>-<hash>`, with figures and a page if `report`; with `figures`,
     such as `["overview"]`, only with these. Finished runs in that folder are reused unless `force`. Without `out` the
     result stays in memory and nothing is written.
 
@@ -92,7 +92,7 @@ def run(
     if out is None:
         in_order = _in_memory(different, threads, watcher or Watcher())
     else:
-        paths = {Path(out) / store.folder_name(each): each for each in different}
+        paths = store.folders(Path(out), different)
         home = Path(out) if len(paths) > 1 else next(iter(paths), Path(out))
         in_order = _into_folders(paths, home, threads, _Pages(report, list(figures)), force, watcher or Watcher())
     results = dict(zip(different, in_order, strict=True))

@@ -195,7 +195,8 @@ def verify(
     if damaged := [each.damage for each in found if each.damage]:
         raise ResultError("\n".join(damaged))
     several = f" ({verifying.summary(found)})" if len(found) > 1 else ""
-    typer.echo(f"{folder}: all files match their hashes{several}")
+    renamed = f"; the folder was called {name}" if (name := verifying.renamed_from(folder)) else ""
+    typer.echo(f"{folder}: all files match their hashes{several}{renamed}")
 
 
 @with_error_messages

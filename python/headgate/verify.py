@@ -7,10 +7,12 @@ from typing import Any, NamedTuple
 from headgate import guarded
 from headgate.counting import counted
 from headgate.errors import ResultError
-from headgate.files import forms, receipts, sealed, store, tables
+from headgate.files import forms, provenance, receipts, sealed, store, tables
 from headgate.files.damage import ADVICE, reading
 from headgate.files.disk import DISK
+from headgate.results import Result
 from headgate.sweeps import dataset
+from headgate.sweeps.receipt import HASH
 from headgate.sweeps.result import Sweep
 from headgate.tuning import damage
 
@@ -41,6 +43,14 @@ def verify(folder: Path) -> list[Verification]:
     return found
 
 
+def renamed_from(folder: Path) -> str:
+    """The name that a renamed result had; empty if it has its own name, or if the folder is not a result."""
+    if not (folder / store.MANIFEST).is_file():
+        return ""
+    result = Result.load(folder)
+    return provenance.own_name(folder, result.scenario, result.manifest["config_hash"])
+
+
 def summary(found: list[Verification]) -> str:
     """The kinds in words: `2 results and 1 document`."""
     kinds = [each.kind for each in found]
@@ -52,7 +62,7 @@ def _below(folder: Path) -> Iterator[Verification]:
     if (folder / store.MANIFEST).exists():
         yield _checked("result", folder, _result)
     elif (folder / dataset.MANIFEST).exists():
-        yield _checked("sweep", folder, lambda path: Sweep.load(path).check())
+        yield _checked("sweep", folder, _sweep)
     elif (folder / store.RUNS).is_dir():
         yield _checked("unfinished result", folder, _unfinished)
     else:
@@ -62,7 +72,7 @@ def _below(folder: Path) -> Iterator[Verification]:
 def _others(folder: Path) -> Iterator[Verification]:
     """The documents and the search of a folder, and what its subfolders have."""
     if (folder / STUDY).exists():
-        yield _checked("search", folder / STUDY, lambda file: damage.check_file(file, STUDY_NAME))
+        yield _checked("search", folder / STUDY, _search)
     for name in DOCUMENTS:
         if (folder / name).exists():
             yield _checked("document", folder / name, _document)
@@ -90,11 +100,26 @@ def _result(folder: Path) -> None:
             f"{folder}: changed or missing: {', '.join(changed)}. `headgate run --force` recomputes them."
         )
 
+    provenance.check_name(folder, store.read_manifest(folder)["config_hash"])
+
+
+def _sweep(folder: Path) -> None:
+    sweep = Sweep.load(folder)
+    sweep.check()
+    if stored := sweep.manifest.get(HASH):  # earlier versions have none
+        provenance.check_name(folder, stored)
+
+
+def _search(file: Path) -> None:
+    if stored := damage.check_file(file, STUDY_NAME):
+        provenance.check_name(file.parent, stored)
+
 
 def _unfinished(folder: Path) -> None:
     changed = receipts.changed_runs(folder)
     if changed:
         raise ResultError(f"{folder}: changed or missing: {', '.join(changed)}. The next run recomputes them.")
+    provenance.check_unfinished(folder, store.SCENARIO)
 
 
 def _document(file: Path) -> dict[str, Any]:

@@ -23,7 +23,11 @@ def copied(in_folder: headgate.Result, tmp_path: Path) -> Path:
 
 def test_verify_confirms_an_unchanged_result(command: Command, copied: Path):
     done = command("verify", copied)
-    assert (done.returncode, done.stdout) == (0, f"{copied}: all files match their hashes\n")
+    own = store.folder_name(headgate.load(copied).scenario)
+    words = f"{copied}: all files match their hashes; the folder was called {own}\n"
+    assert (done.returncode, done.stdout) == (0, words)
+    done = command("verify", copied.rename(copied.with_name(own)))
+    assert (done.returncode, done.stdout) == (0, f"{copied.with_name(own)}: all files match their hashes\n")
 
 
 @pytest.mark.parametrize("name", ["flows.parquet", store.SCENARIO])

@@ -190,7 +190,7 @@ def test_a_capture_has_every_drop_with_its_reason_and_begins_with_handshakes(thr
 def test_a_live_result_has_its_own_folder_and_is_not_rerun(three: headgate.Result, command: Command):
     simulated = Scenario.parse(THREE, **RECORDED)
     assert three.scenario.config_hash != simulated.config_hash
-    assert three.path.name == f"small-live-{three.scenario.config_hash[:8]}"
+    assert three.path.name == f"small-live-{three.scenario.config_hash[:16]}"
     done = command("rerun", three.path)
     assert done.returncode == 2
     assert "cannot be repeated exactly" in done.stderr

@@ -124,6 +124,15 @@ def test_verdicts_are_loaded_unless_claims_or_readings_have_changed(tiny: Experi
     assert loaded(replace(tiny, claims=tiny.claims[:1])) is None
 
 
+def test_verdicts_in_a_renamed_folder_are_not_believed(tiny: Experiment, tmp_path: Path):
+    short, whole = SHORT, RunOptions(seeds=9)
+    carry_out(tiny, tmp_path, short, Watcher())
+    record.folder(NAME, tiny, tmp_path, short).rename(record.folder(NAME, tiny, tmp_path, whole))
+    assert readings.load(NAME, tiny, tmp_path, whole) is None
+    with pytest.raises(headgate.ResultError, match=r"readings\.json holds other results: its quick is True, not False"):
+        carry_out(tiny, tmp_path, whole, Watcher())
+
+
 def test_claims_that_change_are_numbered_and_named_with_every_other_verdict():
     first = readings_document("faba/fig4", ours="hd", others={"delay": {"2ms": "hh", "9ms": "hd"}})
     second = readings_document("faba/fig5", ours="i", others={"delay": {"2ms": "h", "9ms": "d"}})

@@ -12,15 +12,17 @@ from pathlib import Path
 import pytest
 
 import headgate
+from headgate import identity
 from headgate.analysis.judge import Verdict
 from headgate.execution.runner import Watcher
 from headgate.experiment import record, show
 from headgate.experiment.declare import Basis, Experiment
 from headgate.experiment.results import NotRunError
 from headgate.experiment.running import RunOptions, run
-from headgate.files import sealed
+from headgate.files import sealed, store
 from headgate.papers import catalogue, page
 from tests.conftest import Command
+from tests.schema.test_forms import VALID
 
 
 class RecordingWatcher(Watcher):
@@ -117,6 +119,44 @@ def test_a_record_has_every_number(tiny: Experiment, tmp_path: Path):
     assert first["relative"] == pytest.approx(first["mean"] / 50.0 - 1)
     assert (kept.path / "figure.svg").stat().st_size > 1000
     assert (kept.path / "figure.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_record_in_a_renamed_folder_is_not_believed(tiny: Experiment, tmp_path: Path):
+    whole, quick = RunOptions(), RunOptions(quick=True)
+    kept = carry_out(tiny, tmp_path, quick)
+    assert record.load("faba/tiny", tiny, tmp_path, quick) == kept
+    kept.path.rename(record.folder("faba/tiny", tiny, tmp_path, whole))
+    assert record.load("faba/tiny", tiny, tmp_path, whole) is None
+    with pytest.raises(headgate.ResultError, match=r"found\.json holds other results: its quick is True, not False"):
+        carry_out(tiny, tmp_path, whole)
+    assert carry_out(tiny, tmp_path, whole._replace(force=True)).document["quick"] is False
+
+
+def test_a_record_of_other_settings_with_the_same_name_is_not_believed(
+    tiny: Experiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(identity, "DIGITS", 0)
+    one, other = (RunOptions(quick=True, settings=(f"cbr.rate={rate}Mbit/s",)) for rate in (8, 9))
+    folders = {record.folder("faba/tiny", tiny, tmp_path, each) for each in (one, other)}
+    assert len(folders) == 1
+    (folders.pop() / "x").parent.mkdir(parents=True)
+    stored = VALID[record.FORM] | record.asked_of("faba/tiny", tiny, one) | {"seeds": 1}
+    (record.folder("faba/tiny", tiny, tmp_path, one) / record.DOCUMENT).write_text(store.sealed_text(stored))
+    assert record.load("faba/tiny", tiny, tmp_path, one) is not None
+    assert record.load("faba/tiny", tiny, tmp_path, other) is None
+    with pytest.raises(headgate.ResultError, match="its set is"):
+        carry_out(tiny, tmp_path, other)
+
+
+def test_the_content_of_a_trace_is_part_of_its_folder_and_record(tmp_path: Path):
+    computed = catalogue.experiment("red-pd/fig3")
+    folders, asked = [], []
+    for text in ("one", "other"):
+        (tmp_path / "trace.pcap").write_text(text)
+        options = RunOptions(trace=tmp_path / "trace.pcap")
+        folders.append(record.folder("red-pd/fig3", computed, tmp_path, options))
+        asked.append(record.asked_of("red-pd/fig3", computed, options)["trace"])
+    assert len(set(folders)) == len(set(asked)) == 2
 
 
 def test_a_shortened_run_is_named_as_such_and_stored_separately(tiny: Experiment, tmp_path: Path):

@@ -117,7 +117,7 @@ def test_the_page_has_its_origin_but_no_path_and_no_time(ordinary, drawn, tmp_pa
     result.path = tmp_path
     page = report.page(result, drawn)
     words = re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
-    assert "headgate rerun results/made-up-01234567" in words
+    assert "headgate rerun results/made-up-0123456789abcdef" in words
     assert result.manifest["config_hash"] in words
     assert "Seeds: 1, 2, 3." in words
     assert str(tmp_path) not in words

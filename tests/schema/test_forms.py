@@ -1,7 +1,6 @@
 """Documents that Headgate reads back have a form. A message about another form names the file and the place."""
 
 import copy
-import hashlib
 import json
 import shutil
 from collections.abc import Iterator
@@ -13,7 +12,7 @@ import pytest
 from referencing import Registry, Resource
 
 import headgate
-from headgate import ResultError
+from headgate import ResultError, identity
 from headgate.evaluate import record as evaluations
 from headgate.files import forms, sealed, store, tables
 from headgate.sweeps import api, dataset
@@ -73,20 +72,20 @@ VALID: dict[str, dict[str, Any]] = {
     "timing-1": {"runs": [{"qdisc": "red", "seed": 1, "cpu_s": 0.5, "wall_s": 1}]},
     "run-timing-1": {"cpu_s": 0.5, "wall_s": 1},
     "live-1": {"notes": ["a"], "cpu_s": 0.5},
-    "receipt-1": {"files": {"flows.parquet": HASH}},
+    "receipt-1": {"run": {"config_hash": HASH, "qdisc": "red", "seed": 1}, "files": {"flows.parquet": HASH}},
     "sweep-2": {
-        "schema": 2, "headgate": "0.2.0", "name": "swept", "scenario": "text\n", "set": ["seeds=1"],
-        "qdiscs": ["red"], "seeds": [1], "keys": {"link.rate": {"unit": "bit/s", "values": 2}},
+        "schema": 2, "headgate": "0.2.0", "name": "swept", "config_hash": HASH, "scenario": "text\n",
+        "set": ["seeds=1"], "qdiscs": ["red"], "seeds": [1], "keys": {"link.rate": {"unit": "bit/s", "values": 2}},
         "tables": ["flows"], "points": 4, "points_sha256": HASH,
     },
     "sweep-receipt-2": {
-        "schema": 2, "headgate": "0.2.0", "point": "0" * 16, "scenario": "text\n", "tables": {"flows": HASH},
-        "figures": {"jain": 0.5, "utilization": None},
+        "schema": 2, "headgate": "0.2.0", "point": "0" * 16, "config_hash": HASH, "scenario": "text\n",
+        "tables": {"flows": HASH}, "figures": {"jain": 0.5, "utilization": None},
     },
     "experiment-3": {
         "schema": 3, "headgate": "0.2.0", "experiment": "faba/fig7", "title": "Tokens", "place": "figure 7",
-        "about": "Text.\nMore.", "quick": True, "seeds": 1, "with": ["codel"], "set": ["a=1"], "cpu_s": 0.5,
-        "wall_s": 1.5, "claims": [{**CLAIM, **VERDICT, "finding": "So."}],
+        "about": "Text.\nMore.", "quick": True, "seeds": 1, "with": ["codel"], "set": ["a=1"],
+        "trace": f"a.pcap:{HASH}", "cpu_s": 0.5, "wall_s": 1.5, "claims": [{**CLAIM, **VERDICT, "finding": "So."}],
         "published": [{"place": "table 1", "measure": "jain", "unit": "", "label": "FABA", "case": CASE,
                        "published": 0.5, "relative": None, **QUANTITY}],
         "headline": {"what": "goodput", "values": {"FABA": QUANTITY}},
@@ -94,8 +93,9 @@ VALID: dict[str, dict[str, Any]] = {
         "values": [{"measure": "jain", "label": "FABA", "case": CASE, **QUANTITY}],
     },
     "readings-1": {
-        "schema": 1, "headgate": "0.2.0", "experiment": "faba/fig7", "title": "Tokens", "quick": True, "seeds": 2,
-        "claims": [CLAIM], "verdicts": {"ours": [VERDICT]},
+        "schema": 1, "headgate": "0.2.0", "experiment": "faba/fig7", "title": "Tokens", "quick": True,
+        "with": ["codel"], "set": ["a=1"], "trace": f"a.pcap:{HASH}", "seeds": 2, "claims": [CLAIM],
+        "verdicts": {"ours": [VERDICT]},
         "parameters": [{"name": "buffer", "value": "780", "reason": "stated", "others": ["400"]}],
     },
     "evaluate-2": {
@@ -110,8 +110,15 @@ BUNDLE = {
     "schema": 2,
     "headgate": "0.2.0",
     "tables": {"flows": HASH},
-    "points": {"0" * 16: {"scenario": "text\n", "figures": {"jain": 0.5}}, "1" * 16: {"scenario": "", "figures": {}}},
+    "points": {
+        "0" * 16: {"config_hash": HASH, "scenario": "text\n", "figures": {"jain": 0.5}},
+        "1" * 16: {"scenario": "", "figures": {}},
+    },
 }
+
+#: Keys that documents of earlier versions do not have, by form.
+ADDED = {"receipt-1": ["run"], "sweep-2": ["config_hash"], "sweep-receipt-2": ["config_hash"],
+         "experiment-3": ["set", "trace"], "readings-1": ["with", "set", "trace"]}  # fmt: skip
 
 EXAMPLES = [*VALID.items(), ("sweep-receipt-2", BUNDLE)]
 
@@ -193,6 +200,11 @@ def test_the_checker_agrees_with_the_package_about_every_change(form: str, docum
     assert count > 10 * len(document)
 
 
+@pytest.mark.parametrize("form", ADDED)
+def test_documents_of_earlier_versions_are_read(form: str):
+    forms.check({key: value for key, value in VALID[form].items() if key not in ADDED[form]}, form, "file")
+
+
 @pytest.mark.parametrize("form", [*dict.fromkeys(DOCUMENTS.values()), *VALID])
 def test_a_violation_has_its_place_in_words(form: str):
     with pytest.raises(ResultError, match=r"^somewhere/x\.json is damaged: (expected an object, found null)$"):
@@ -242,11 +254,10 @@ def sealed_again(document: Any) -> str:
 def rehashed(manifest: Any) -> Any:
     """A changed manifest with the `config_hash` of its present parts, if they have one."""
     try:
-        inputs = "".join(f"\n{path} {had}" for path, had in manifest["inputs"].items())
-        world = f"\n{manifest['world']}" if "world" in manifest else ""
-        hashed = f"{manifest['scenario']}\n{manifest['headgate']}{inputs}{world}"
+        world = manifest.get("world", "")
+        found = identity.of_scenario(manifest["scenario"], manifest["headgate"], manifest["inputs"], world)
         if "config_hash" in manifest and manifest["config_hash"] not in OTHERS:
-            manifest = {**manifest, "config_hash": hashlib.sha256(hashed.encode()).hexdigest()}
+            manifest = {**manifest, "config_hash": found}
     except (AttributeError, KeyError, TypeError):
         pass
     return manifest

@@ -36,7 +36,7 @@ def searched(plan: SearchPlan, tmp_path_factory: pytest.TempPathFactory) -> Path
 
 def test_no_flipped_bit_changes_a_trial_silently(plan: SearchPlan, searched: Path, tmp_path: Path):
     shutil.copy(searched, tmp_path / FILE)
-    expected, data = TrialStore(tmp_path, plan.goals).trials, searched.read_bytes()
+    expected, data = TrialStore(tmp_path, plan).trials, searched.read_bytes()
     assert len(expected) == 4
     draws, named = random.Random("flips"), 0
     used = [place for place, byte in enumerate(data) if byte]  # most of a page is free space, full of zeros
@@ -45,7 +45,7 @@ def test_no_flipped_bit_changes_a_trial_silently(plan: SearchPlan, searched: Pat
         flipped = data[:place] + bytes([data[place] ^ 1 << draws.randrange(8)]) + data[place + 1 :]
         (tmp_path / FILE).write_bytes(flipped)
         try:
-            trials = TrialStore(tmp_path, plan.goals).trials
+            trials = TrialStore(tmp_path, plan).trials
         except ResultError as error:
             named += 1
             assert str(tmp_path / FILE) in str(error)  # noqa: PT017 - not every flip is an error
@@ -63,7 +63,7 @@ def test_the_name_of_a_study_is_part_of_it(plan: SearchPlan, searched: Path, tmp
         database.execute("update studies set study_name = 'tunf'")
     before = (tmp_path / FILE).read_bytes()
     with pytest.raises(ResultError, match=r"study\.db is damaged \(it has another study\)\. Restore a copy"):
-        TrialStore(tmp_path, plan.goals)
+        TrialStore(tmp_path, plan)
     assert (tmp_path / FILE).read_bytes() == before
 
 
@@ -73,11 +73,11 @@ def test_an_empty_study_is_that_of_a_stopped_search_until_a_trial_was_stored(pla
     (tmp_path / FILE).write_bytes(b"")
     for _ in range(2):
         with pytest.raises(ResultError, match=r"study\.db is damaged \(it is empty, and trials were stored in it\)"):
-            TrialStore(tmp_path, plan.goals)
+            TrialStore(tmp_path, plan)
         assert (tmp_path / FILE).read_bytes() == b""
     (tmp_path / FILE).unlink()
-    assert TrialStore(tmp_path, plan.goals).trials == {}
-    assert TrialStore(tmp_path, plan.goals).trials == {}  # the search was begun anew, so an empty study is no damage
+    assert TrialStore(tmp_path, plan).trials == {}
+    assert TrialStore(tmp_path, plan).trials == {}  # the search was begun anew, so an empty study is no damage
 
 
 #: Writes to a database in a transaction until its pages leave the cache, and is killed before the end.
@@ -93,13 +93,13 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_a_half_stored_trial_is_undone(plan: SearchPlan, searched: Path, tmp_path: Path):
-    expected = TrialStore(searched.parent, plan.goals).trials
+    expected = TrialStore(searched.parent, plan).trials
     shutil.copy(searched, tmp_path / FILE)
     subprocess.run([sys.executable, "-c", HALF_STORED, str(tmp_path / FILE)], check=False)
     journal = tmp_path / f"{FILE}-journal"
     assert journal.stat().st_size > 0
     assert (tmp_path / FILE).stat().st_size > searched.stat().st_size
-    assert TrialStore(tmp_path, plan.goals).trials == expected
+    assert TrialStore(tmp_path, plan).trials == expected
     assert not journal.exists()
     assert (tmp_path / FILE).stat().st_size == searched.stat().st_size
 

@@ -11,6 +11,7 @@ import pyarrow.dataset
 import pytest
 
 import headgate
+from headgate import identity
 from headgate.errors import RunFailedError
 from headgate.files import arrays
 from headgate.sweeps import bundle, plan, spec, work
@@ -155,7 +156,7 @@ def test_a_failed_run_of_a_bundle_leaves_the_others(
     execute, bad = work._execute, bundled.points["point"][EACH + 1].as_py()
 
     def failing(run: work.ReadRun, progress: headgate._core.Progress) -> work._Finished:
-        if run.hash == bad:
+        if identity.name_of(run.hash) == bad:
             raise RuntimeError("it broke")
         return execute(run, progress)
 

@@ -115,8 +115,8 @@ def test_a_worker_with_another_build_is_refused(
     theirs: dict[str, str],
     expected: str,
 ):
-    ours = work.identity()._replace(**theirs)
-    monkeypatch.setattr(work, "identity", lambda: ours)
+    ours = work.build_identity()._replace(**theirs)
+    monkeypatch.setattr(work, "build_identity", lambda: ours)
     with pytest.raises(ClusterError, match=expected):
         headgate.sweep(swept, out=tmp_path / "out", cluster=cluster.address)
     assert not (tmp_path / "out").exists()

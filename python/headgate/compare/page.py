@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from headgate import identity
 from headgate.compare import terminal, words
 from headgate.compare.figure import sides
 from headgate.compare.gaps import Comparison
@@ -43,5 +44,5 @@ def write_figure(comparison: Comparison, folder: Path, wanted: FigureFiles) -> l
 
 def folder_name(comparison: Comparison) -> str:
     """The name of the page's folder."""
-    hashes = (result.manifest["config_hash"][:8] for result in comparison.results)
+    hashes = (identity.name_of(result.manifest["config_hash"]) for result in comparison.results)
     return "-".join([comparison.results[0].scenario.name, *hashes])

@@ -1,6 +1,5 @@
 """The files of an evaluation: one JSON document with every number and grade, and the numbers as a table."""
 
-import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from headgate import _core
+from headgate import _core, identity
 from headgate.evaluate import page
 from headgate.evaluate.candidates import BASELINE, Candidate
 from headgate.evaluate.catalogue import SECTIONS
@@ -18,9 +17,10 @@ from headgate.evaluate.section import Criterion, GuidelineTest, RfcSection
 from headgate.execution.runner import Watcher
 from headgate.experiment.record import ExperimentRecord
 from headgate.experiment.running import RunOptions
-from headgate.files import store, tables
+from headgate.files import provenance, store, tables
 
 SCHEMA = 2
+FORM = f"evaluate-{SCHEMA}"
 DOCUMENT = "evaluation.json"
 TABLE = "evaluation.parquet"
 PAGE = "report.html"
@@ -40,7 +40,7 @@ def folder(out: Path, sections: Sequence[RfcSection], candidates: Sequence[Candi
     names = [store.slug_of(each.spec) if ":" in each.spec else each.spec for each in candidates[1:] or candidates]
     name = "-".join(names)
     if len(name) > LONGEST:
-        name = f"{len(names)}-disciplines-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+        name = f"{len(names)}-disciplines-{identity.name_of(identity.of_text(name))}"
     numbers = [] if tuple(sections) == SECTIONS else ["section", *(str(section.number) for section in sections)]
     return out / "-".join([name, *options.name_parts(), *numbers])
 
@@ -49,8 +49,11 @@ def carry_out(
     sections: Sequence[RfcSection], candidates: Sequence[Candidate], out: Path, options: RunOptions, watcher: Watcher
 ) -> ExperimentRecord:
     """Runs an evaluation, grades it, and keeps the document, the table, the figures and the page."""
+    path = folder(out, sections, candidates, options)
+    if not options.force:
+        provenance.check_document(path / DOCUMENT, FORM, asked_of(candidates, options))
     results = run(sections, candidates, out, options, watcher)
-    path, document = folder(out, sections, candidates, options), document_of(sections, candidates, results, options)
+    document = document_of(sections, candidates, results, options)
     drawn = page.draw(document)
     files: dict[str, store.Content] = {
         DOCUMENT: store.sealed_text(document),
@@ -63,6 +66,15 @@ def carry_out(
     return ExperimentRecord(path, document)
 
 
+def asked_of(candidates: Sequence[Candidate], options: RunOptions) -> dict[str, Any]:
+    """The keys of a document that tell its question. The folder's name has the sections, and abbreviates these."""
+    return {
+        "quick": options.quick,
+        "seeds": seeds_of(options),
+        "disciplines": [each._asdict() for each in candidates],
+    }
+
+
 def document_of(
     sections: Sequence[RfcSection], candidates: Sequence[Candidate], results: EvaluationResults, options: RunOptions
 ) -> dict[str, Any]:
@@ -71,11 +83,9 @@ def document_of(
         "schema": SCHEMA,
         "headgate": _core.VERSION,
         "guidelines": "RFC 7928",
-        "quick": options.quick,
-        "seeds": seeds_of(options),
+        **asked_of(candidates, options),
         "cpu_s": round(results.cpu_s, 3),
         "wall_s": round(results.wall_s, 3),
-        "disciplines": [each._asdict() for each in candidates],
         "sections": [_section(section, results, options) for section in sections],
     }
 

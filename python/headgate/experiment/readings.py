@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 from headgate import _core
 from headgate.execution.runner import Watcher
 from headgate.experiment.declare import Experiment, OpenParameter, toml_text
-from headgate.experiment.record import described, folder, judged
+from headgate.experiment.record import answers, asked_of, described, folder, judged
 from headgate.experiment.running import POOL, CaseScenario, RunOptions, case_scenarios, execute_missing, run
-from headgate.files import forms, store
+from headgate.files import forms, provenance, store
 
 SCHEMA = 1
 FORM = f"readings-{SCHEMA}"
@@ -68,6 +68,9 @@ def carry_out(
     Finished runs in `out` are reused. `watcher` makes the observer of a pool of runs from a name for its readings.
     """
     document = _declared(name, experiment, options)
+    path = folder(name, experiment, out, options) / DOCUMENT
+    if not options.force:
+        provenance.check_document(path, FORM, asked_of(name, experiment, options))
     everything = readings_of(experiment)
     for first, pool, planned in _pools(experiment, options, everything):
         several = f" {first + 1}-{first + len(pool)} of {len(everything)}" if len(pool) < len(everything) else ""
@@ -76,7 +79,6 @@ def carry_out(
             ran = run(experiment, out, options._replace(choices=reading.choices), Watcher())
             document["verdicts"][str(reading)] = [judged(claim.judge, ran.results) for claim in experiment.claims]
             document["seeds"] = ran.results.seeds
-    path = folder(name, experiment, out, options) / DOCUMENT
     store.write_files(path.parent, {DOCUMENT: store.sealed_text(document)})
     return ReadingsRecord(path, document)
 
@@ -93,7 +95,7 @@ def load(name: str, experiment: Experiment, out: Path, options: RunOptions) -> d
             continue
         forms.check(stored, FORM, path)
         declared = _declared(name, experiment, each)
-        if _texts(stored) == _texts(declared):
+        if answers(stored, name, experiment, each) and _texts(stored) == _texts(declared):
             # Reasons and places may have been reworded since; the verdicts are the same.
             return {**declared, "seeds": stored["seeds"], "verdicts": stored["verdicts"]}
     return None
@@ -132,9 +134,8 @@ def _declared(name: str, experiment: Experiment, options: RunOptions) -> dict[st
     return {
         "schema": SCHEMA,
         "headgate": _core.VERSION,
-        "experiment": name,
+        **asked_of(name, experiment, options),
         "title": experiment.title,
-        "quick": options.quick,
         "seeds": 0,
         "claims": [described(experiment, claim) for claim in experiment.claims],
         "parameters": [

@@ -1,18 +1,18 @@
 """Stores an experiment's results: a JSON document with every number, and the figure."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from headgate import _core
+from headgate import _core, guarded
 from headgate.analysis.judge import Judgement, Verdict
 from headgate.execution.runner import Watcher
 from headgate.experiment import findings
 from headgate.experiment.declare import Claim, Experiment, toml_text
 from headgate.experiment.results import ExperimentResults, NotRunError
 from headgate.experiment.running import ExperimentRun, RunOptions, run
-from headgate.files import forms, store
+from headgate.files import damage, forms, provenance, store
 from headgate.plot import figure_style, printing
 from headgate.plot.picture import picture
 from headgate.style import NO_FILES, FigureFiles
@@ -36,33 +36,60 @@ def carry_out(
 
     The figure is also written as `wanted`.
     """
+    asked, path = asked_of(name, experiment, options), folder(name, experiment, out, options)
+    if not options.force:
+        provenance.check_document(path / DOCUMENT, FORM, asked)
     ran = run(experiment, out, options, watcher)
     with figure_style.applied():
         drawn = picture(experiment.plot(ran.results))
-    stored = ExperimentRecord(folder(name, experiment, out, options), document_of(name, experiment, ran, options))
+    stored = ExperimentRecord(path, document_of(name, experiment, ran, options))
     store.write_files(stored.path, {**drawn.files("figure"), DOCUMENT: store.sealed_text(stored.document)})
     printing.save({"figure": lambda: experiment.plot(ran.results)}, wanted, stored.path)
     return stored
 
 
 def folder(name: str, experiment: Experiment, out: Path, options: RunOptions) -> Path:
-    """The folder of an experiment's results. Options, added disciplines and the trace are part of its name."""
+    """The folder of an experiment's results. Options, added disciplines and the trace are part of its name.
+
+    The name abbreviates them, so the document has them in full (`asked_of`).
+    """
+    asked = asked_of(name, experiment, options)
     parts = [name.rpartition("/")[2], *options.name_parts()]
-    parts += (
-        ["with", *(store.slug_of(spec) for spec in options.further)] if options.further and experiment.modern else []
-    )
-    parts += ["trace", store.slug_of(options.trace.name)] if options.trace is not None and experiment.compute else []
+    parts += ["with", *map(store.slug_of, asked["with"])] if asked["with"] else []
+    parts += ["trace", store.slug_of(asked["trace"])] if asked["trace"] else []
     return out / name.rpartition("/")[0] / "-".join(parts)
 
 
+def asked_of(name: str, experiment: Experiment, options: RunOptions) -> dict[str, Any]:
+    """The keys of a document that tell its question: the experiment, and the options that its folder's name has."""
+    read = options.trace if experiment.compute else None
+    return {
+        "experiment": name,
+        "quick": options.quick,
+        "with": list(options.further) if experiment.modern else [],
+        "set": list(options.settings),
+        "trace": None if read is None else f"{read.name}:{damage.sha256(read, guarded.CAPTURE)}",
+    }
+
+
 def load(name: str, experiment: Experiment, out: Path, options: RunOptions) -> ExperimentRecord | None:
-    """The record of an experiment; None if it has not been run, or if an earlier version judged it."""
+    """The record of an experiment; None if it has not been run with these options, or an earlier version judged it.
+
+    The record in a renamed folder is not believed, since it answers to other options.
+    """
     path = folder(name, experiment, out, options)
     document = store.read_json(path / DOCUMENT, None) if (path / DOCUMENT).exists() else {}
     if document.get("schema") != SCHEMA:
         return None
     forms.check(document, FORM, path / DOCUMENT)
-    return ExperimentRecord(path, document)
+    return ExperimentRecord(path, document) if answers(document, name, experiment, options) else None
+
+
+def answers(document: Mapping[str, Any], name: str, experiment: Experiment, options: RunOptions) -> bool:
+    """Whether a document is of this experiment with these options. Earlier versions left out options without value."""
+    asked = asked_of(name, experiment, options)
+    seeds = options.seeds_of(experiment.seeds, experiment.quick.seeds)
+    return document["seeds"] == seeds and all((document.get(key) or None) == (asked[key] or None) for key in asked)
 
 
 def document_of(name: str, experiment: Experiment, ran: ExperimentRun, options: RunOptions) -> dict[str, Any]:
@@ -71,14 +98,11 @@ def document_of(name: str, experiment: Experiment, ran: ExperimentRun, options: 
     return {
         "schema": SCHEMA,
         "headgate": _core.VERSION,
-        "experiment": name,
+        **asked_of(name, experiment, options),
         "title": experiment.title,
         "place": experiment.place,
         "about": experiment.about,
-        "quick": options.quick,
         "seeds": results.seeds,
-        "with": list(options.further) if experiment.modern else [],
-        "set": list(options.settings),
         "cpu_s": round(ran.cpu_s, 3),
         "wall_s": round(ran.wall_s, 3),
         "claims": [

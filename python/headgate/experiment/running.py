@@ -13,7 +13,7 @@ from headgate.execution import batch
 from headgate.execution.runner import Watcher, processors
 from headgate.experiment.declare import Case, ComputedRun, Experiment
 from headgate.experiment.results import ExperimentResults, MeasureKey
-from headgate.files.store import folder_name, slug_of
+from headgate.files.store import folder_name, folders, slug_of
 from headgate.scenario import Scenario
 
 #: The folder for results of single scenarios, in the folder of all experiments.
@@ -156,7 +156,7 @@ def pooled(
     counted: set[Path] = set()
     for first in range(0, len(planned), POOL):
         pool = [(part, home / folder_name(part.scenario)) for part in planned[first : first + POOL]]
-        scenarios = {path: part.scenario for part, path in pool}
+        scenarios = folders(home, (part.scenario for part, _ in pool))
         with batch.into_folders(
             scenarios, home, threads=options.threads, force=options.force, watcher=watcher
         ) as results:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from headgate import style
+from headgate import identity, style
 from headgate.files import tables
 from headgate.results import Result
 from headgate.scenario import RunWorld
@@ -118,4 +118,4 @@ def _caption(result: Result) -> str:
     seeds = len(scenario.seeds)
     spread = "one seed" if seeds == 1 else f"mean of {seeds} seeds, margin of error (95 %), bold: none shown better"
     world = "" if scenario.world == RunWorld.SIM else f" on real packets ({scenario.world})"
-    return f"{scenario.name}{world}, {spread}; configuration {result.manifest['config_hash'][:8]}"
+    return f"{scenario.name}{world}, {spread}; configuration {identity.name_of(result.manifest['config_hash'])}"

@@ -8,14 +8,15 @@ from pathlib import Path
 from headgate import guarded
 from headgate.errors import ResultError
 from headgate.files.disk import DISK
+from headgate.guarded import FileKind
 
 #: Advice at the end of messages about damaged files.
 ADVICE = "Run the same command again to recompute it."
 
 
-def sha256(file: Path) -> str:
-    """The SHA-256 of a file of a result, in hexadecimal."""
-    with DISK.open(file, guarded.TABLE) as stream:
+def sha256(file: Path, kind: FileKind = guarded.TABLE) -> str:
+    """The SHA-256 of a file of this kind, in hexadecimal."""
+    with DISK.open(file, kind) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 

@@ -1,24 +1,62 @@
-"""Receipts of finished runs: the SHA-256 of the files in a run's folder, in an unfinished result.
+"""Receipts of finished runs in an unfinished result: the identity of the run, and the SHA-256 of its files.
 
 A receipt is the last file of a run. A run whose files differ from it is executed again.
 """
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 from headgate.errors import ResultError
 from headgate.files import damage, sealed
 from headgate.files.damage import sha256
+from headgate.scenario import RunKey, Scenario
 
 NAME = "receipt.json"
+FORM = "receipt-1"
 RUNS = "unfinished"  # finished runs of a result that is not finished
 CAPTURES = "captures"
 
 
-def of(run: Path) -> dict[str, Any]:
+class RunIdentity(NamedTuple):
+    """A run in full: the `config_hash` of its scenario with its seed alone, its discipline with settings, its seed.
+
+    It does not depend on the scenario's other seeds. The hash tells simulations from runs on real packets.
+    """
+
+    config_hash: str
+    qdisc: str
+    seed: int
+
+    @classmethod
+    def of(cls, scenario: Scenario, run: RunKey) -> Self:
+        """The identity of a run of `scenario`."""
+        return cls(scenario.of_seed(run.seed).config_hash, run.qdisc, run.seed)
+
+
+def of(run: Path, identity: RunIdentity) -> dict[str, Any]:
     """The receipt of a folder with the files of a run."""
     files = sorted(file for file in run.rglob("*") if file.is_file())
-    return {"files": {str(file.relative_to(run)): sha256(file) for file in files}}
+    return {"run": identity._asdict(), "files": {str(file.relative_to(run)): sha256(file) for file in files}}
+
+
+def identities(path: Path) -> dict[str, RunIdentity | None]:
+    """The identity of each finished run in the unfinished result in `path`, by the name of its folder.
+
+    None for a receipt of an earlier version. Runs with a damaged receipt are left out.
+    """
+    found: dict[str, RunIdentity | None] = {}
+    for run in sorted(path.joinpath(RUNS).glob("[!.]*")):
+        try:
+            found[run.name] = identity_of(run)
+        except ResultError:
+            continue
+    return found
+
+
+def identity_of(run: Path) -> RunIdentity | None:
+    """The identity in a run's receipt, None in one of an earlier version; `ResultError` if it is damaged."""
+    stored = _read(run).get("run")
+    return None if stored is None else RunIdentity(**stored)
 
 
 def changed_runs(path: Path, name: str = "[!.]*") -> list[str]:
@@ -44,11 +82,15 @@ def changed_runs(path: Path, name: str = "[!.]*") -> list[str]:
 
 def hashes(run: Path) -> dict[str, str]:
     """The SHA-256 of each file in the folder of a finished run; `ResultError` if its receipt is missing or damaged."""
+    had: dict[str, str] = _read(run)["files"]
+    return had
+
+
+def _read(run: Path) -> dict[str, Any]:
     try:
-        had: dict[str, str] = sealed.read(run / NAME, "receipt-1")["files"]
+        return sealed.read(run / NAME, FORM)
     except OSError as error:
         raise ResultError(f"{run / NAME} is damaged: {error.strerror or error}. {damage.ADVICE}") from None
-    return had
 
 
 def final_place(path: Path, run: str, name: str) -> Path:

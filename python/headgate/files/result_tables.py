@@ -1,6 +1,5 @@
 """The tables of a result, and its scenario."""
 
-import hashlib
 import warnings
 from collections.abc import Mapping
 from functools import cached_property
@@ -9,9 +8,10 @@ from typing import Any, Self
 
 import pyarrow as pa
 
+from headgate import identity
 from headgate.counting import counted
 from headgate.errors import ResultError
-from headgate.files import renamed, store, tables, words
+from headgate.files import names, renamed, store, tables, words
 from headgate.scenario import RunKey, RunWorld, Scenario
 from headgate.scenario.inputs import files_in
 
@@ -54,7 +54,7 @@ class ResultTables:
         scenario = Scenario.parse(manifest["scenario"], file=str(path / store.SCENARIO), files=files_in(path))
         scenario = Scenario(scenario.core, world=RunWorld(manifest.get("world", RunWorld.SIM)))
         for name, expected in manifest.get("inputs", {}).items():
-            if hashlib.sha256(scenario.inputs.get(name, b"")).hexdigest() != expected:
+            if identity.of_bytes(scenario.inputs.get(name, b"")) != expected:
                 raise ResultError(f"{path / name} differs from the input that the result was made from")
         runs = [(run["qdisc"], run["seed"]) for run in manifest["runs"]]
         if runs != [(run.qdisc, run.seed) for run in scenario.runs]:
@@ -78,8 +78,9 @@ class ResultTables:
         """The pcapng files, one for each run and captured link; none in memory."""
         if self.path is None:
             return []
-        folder, links = self.path / store.CAPTURES, self.scenario.captures
-        return [folder / store.capture_name(run, link) for run in self.scenario.runs for link in links]
+        runs, links = self.scenario.runs, self.scenario.captures
+        files = [self._file_of(run, f"{store.CAPTURES}/{{}}-{link}.pcapng") for run in runs for link in links]
+        return [self.path / file for file in files]
 
     def run(self, name: str, run: RunKey) -> pa.Table:
         """The rows of one run in the table called `name`; of a streamed table, only this run's file is read.
@@ -89,7 +90,7 @@ class ResultTables:
         if name in tables.STREAMED and name not in self.scenario.records:
             raise KeyError(name)
         if name in tables.STREAMED and self.path is not None:
-            return self._read(f"{name}/{store.slug(run)}.parquet")
+            return self._read(self._file_of(run, f"{name}/{{}}.parquet"))
         import pyarrow.compute as pc
 
         whole = getattr(self, name)
@@ -114,6 +115,11 @@ class ResultTables:
             return tables.concat(self.run(name, run) for run in self.scenario.runs)
         whole = self._read(f"{name}.parquet")
         return renamed.table(name, whole) if self.manifest["schema"] == renamed.SCHEMA else whole
+
+    def _file_of(self, run: RunKey, pattern: str) -> str:
+        """A file of a run in the folder, with the run's file name in place of `{}`. It is found in the manifest."""
+        now, earlier = (pattern.format(name) for name in (names.slug(run), names.earlier_slug(run)))
+        return earlier if earlier in self.manifest["tables"] else now
 
     def _read(self, file: str) -> pa.Table:
         """A table of the folder, whose content must have the hash in the manifest."""

@@ -13,6 +13,7 @@ from headgate._core import ScenarioError
 from headgate.errors import HeadgateError, ResultError
 from headgate.files import receipts
 from headgate.files.disk import DISK
+from headgate.files.receipts import RunIdentity
 from headgate.scenario import Scenario
 
 
@@ -32,8 +33,10 @@ def folders(path: Path, scenario: Scenario, *, build_file: str, scenario_file: s
                 yield folder
 
 
-def copy_run(folder: Path, name: str, into: Path) -> bool:
-    """Copies the run called `name` from the unfinished result in `folder`. Returns whether it was there and undamaged.
+def copy_run(folder: Path, name: str, into: Path, wanted: RunIdentity) -> bool:
+    """Copies the run called `name` from the unfinished result in `folder`.
+
+    Returns whether it was there, undamaged, and the `wanted` one.
 
     The copy appears whole: it is made under the temporary name `into` and renamed.
     """
@@ -43,7 +46,7 @@ def copy_run(folder: Path, name: str, into: Path) -> bool:
             return False
         DISK.copy_tree(run, into)
         # An interrupted command may have moved streamed tables to their final place, so that the copy lacks them.
-        if any(not (into / file).is_file() for file in receipts.hashes(into)):
+        if receipts.identity_of(into) != wanted or any(not (into / file).is_file() for file in receipts.hashes(into)):
             DISK.remove_tree(into)
             return False
         DISK.rename(into, into.with_name(name))

@@ -6,7 +6,6 @@ be resumed.
 """
 
 import functools
-import hashlib
 import math
 import os
 import platform
@@ -15,13 +14,18 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
-from headgate import _core, guarded
+from headgate import _core, guarded, identity
 from headgate.errors import ResultError, did_you_mean, warn_renamed
-from headgate.files import damage, durable, folder_lock, forms, receipts, renamed, sealed, siblings
+from headgate.files import damage, durable, folder_lock, forms, names, provenance, receipts, renamed, sealed, siblings
 from headgate.files.damage import sha256
 from headgate.files.disk import DISK
+from headgate.files.names import folder_name as folder_name
+from headgate.files.names import folders as folders
+from headgate.files.names import slug as slug
+from headgate.files.names import slug_of as slug_of
 from headgate.files.receipts import CAPTURES as CAPTURES
 from headgate.files.receipts import RUNS as RUNS
+from headgate.files.receipts import RunIdentity
 from headgate.files.sealed import json_text as json_text
 from headgate.files.sealed import sealed_text as sealed_text
 from headgate.files.writing import UNFINISHED as UNFINISHED
@@ -47,26 +51,6 @@ WHY = "why"
 OTHER_BUILD = "the existing result is from another build of Headgate and would be replaced"
 
 
-def folder_name(scenario: Scenario) -> str:
-    """The name of the result folder of `scenario`."""
-    return f"{scenario.name}{f'-{scenario.world}' if scenario.live else ''}-{scenario.config_hash[:8]}"
-
-
-def slug(run: RunKey) -> str:
-    """A file name for `run`, different for each discipline and seed."""
-    return f"{slug_of(run.qdisc)}-{run.seed}"
-
-
-def slug_of(qdisc: str) -> str:
-    """A file name for a discipline, unique for its settings."""
-    return f"{qdisc.partition(':')[0]}-{hashlib.sha256(qdisc.encode()).hexdigest()[:8]}"
-
-
-def capture_name(run: RunKey, link: str) -> str:
-    """The file name of the capture of a link in `run`."""
-    return f"{slug(run)}-{link}.pcapng"
-
-
 class Store:
     """A result folder that this process writes to."""
 
@@ -83,9 +67,11 @@ class Store:
     def open(cls, path: Path, scenario: Scenario, *, force: bool = False) -> Iterator[Self]:
         """Makes and locks the folder; removes it at the end if it is empty.
 
-        Raises `ResultError` if another run writes to it, or if it cannot be written and is not finished. `force`
-        discards the runs and the manifest in the folder.
+        Raises `ResultError` if another run writes to it, if it holds another scenario, or if it cannot be written and
+        is not finished. `force` discards the runs and the manifest in the folder. Raises `UsageError` if two
+        disciplines would have the same file names.
         """
+        names.check_slugs(scenario)
         store = cls(path, scenario)
         with locked_folder(path, check_writable=False) as new_folders:
             try:
@@ -97,6 +83,8 @@ class Store:
 
     def _prepare(self, force: bool) -> None:
         finished = self.complete
+        if not force:
+            provenance.check(self.path, self.scenario, certified=self._certified(), scenario_file=SCENARIO)
         same = not force and self._same_build()
         try:
             self.damaged = self._damaged() if same else []
@@ -123,13 +111,21 @@ class Store:
 
     def _adopt(self) -> None:
         """Takes over runs of an interrupted result that differs in its seeds alone. Real packets are never the same."""
-        missing = [] if self.scenario.live else [slug(run) for run in self.scenario.runs if not self.has(run)]
+        missing = [] if self.scenario.live else [run for run in self.scenario.runs if not self.has(run)]
         if not missing:
             return
         for folder in siblings.folders(self.path, self.scenario, build_file=BUILD, scenario_file=SCENARIO):
-            for name in missing:
-                if not (self.runs / name).exists():
-                    siblings.copy_run(folder, name, self.runs / f"{UNFINISHED}{name}")
+            for run in missing:
+                if not self.has(run):
+                    unfinished = self.runs / f"{UNFINISHED}{slug(run)}"
+                    siblings.copy_run(folder, slug(run), unfinished, RunIdentity.of(self.scenario, run))
+
+    def _certified(self) -> str | None:
+        """The `config_hash` of the manifest; None if there is no intact one."""
+        try:
+            return str(read_manifest(self.path)["config_hash"]) if self.complete else None
+        except ResultError:
+            return None
 
     def _commit(self) -> None:
         """Waits until the finished runs are on the disk."""
@@ -200,7 +196,7 @@ class Store:
         DISK.make_folder(unfinished)
         try:
             yield unfinished
-            write_json(unfinished / receipts.NAME, receipts.of(unfinished))
+            write_json(unfinished / receipts.NAME, receipts.of(unfinished, RunIdentity.of(self.scenario, run)))
             DISK.rename(unfinished, self.run(run))
             self._commits.add(self.run(run))
         except BaseException:
@@ -275,7 +271,7 @@ def manifest_of(scenario: Scenario, hashes: dict[str, str]) -> dict[str, Any]:
         "name": scenario.name,
         "config_hash": scenario.config_hash,
         "scenario": scenario.to_toml(),
-        "inputs": {name: hashlib.sha256(data).hexdigest() for name, data in scenario.inputs.items()},
+        "inputs": {name: identity.of_bytes(data) for name, data in scenario.inputs.items()},
         "runs": [{"qdisc": run.qdisc, "seed": run.seed, "state": "done"} for run in scenario.runs],
         "tables": hashes,
     }
@@ -327,10 +323,9 @@ def read_manifest(path: Path) -> dict[str, Any]:
 
 def _check_config_hash(file: Path, manifest: dict[str, Any]) -> None:
     """Raises `ResultError` if the manifest's parts are not those that its `config_hash` identifies."""
-    world = f"\n{manifest['world']}" if "world" in manifest else ""
-    inputs = "".join(f"\n{path} {had}" for path, had in manifest["inputs"].items())
-    hashed = f"{manifest['scenario']}\n{manifest['headgate']}{inputs}{world}"
-    if hashlib.sha256(hashed.encode()).hexdigest() != manifest["config_hash"]:
+    world = manifest.get("world", "")
+    found = identity.of_scenario(manifest["scenario"], manifest["headgate"], manifest["inputs"], world)
+    if found != manifest["config_hash"]:
         raise ResultError(f"{file} is damaged: its scenario is not the one that config_hash identifies")
 
 
@@ -340,7 +335,7 @@ def changed_files(path: Path) -> list[str]:
     Raises `ResultError` if there is no manifest that this version understands.
     """
     manifest = read_manifest(path)
-    scenario_hash = hashlib.sha256(manifest["scenario"].encode()).hexdigest()
+    scenario_hash = identity.of_text(manifest["scenario"])
     changed = damage.changed_files(path, {**manifest["tables"], **manifest["inputs"], SCENARIO: scenario_hash})
     try:
         read_timing(path)

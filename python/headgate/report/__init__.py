@@ -8,6 +8,7 @@ from pathlib import Path
 
 from headgate import plot
 from headgate.analysis import accuracy, findings, verdict
+from headgate.files import names
 from headgate.files.disk import DISK
 from headgate.plot import Picture
 from headgate.report import charts, glossary, script, sections
@@ -43,6 +44,7 @@ def page(result: Result, drawn: dict[str, Picture] | None = None) -> str:
         "report/page.html",
         scenario=result.scenario,
         manifest=result.manifest,
+        folder=names.name_for(result.scenario, result.manifest["config_hash"]),
         answer=explain(verdict.of(result, compared)),
         certainty=certainty(compared),
         explain=explain,

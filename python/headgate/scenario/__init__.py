@@ -9,7 +9,7 @@ from enum import Enum, StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
-from headgate import _core, guarded, shipped
+from headgate import _core, guarded, identity, shipped
 from headgate.errors import RunFailedError, UsageError, require_linux
 from headgate.scenario.inputs import files_in
 
@@ -336,11 +336,8 @@ class Scenario:
 
         On real packets the world is hashed too, and equal hashes mean similar results.
         """
-        import hashlib
-
-        inputs = "".join(f"\n{path} {hashlib.sha256(data).hexdigest()}" for path, data in self.inputs.items())
-        world = f"\n{self._world}" if self.live else ""
-        return hashlib.sha256(f"{self.to_toml()}\n{_core.VERSION}{inputs}{world}".encode()).hexdigest()
+        inputs = {path: identity.of_bytes(data) for path, data in self.inputs.items()}
+        return identity.of_scenario(self.to_toml(), _core.VERSION, inputs, str(self._world) if self.live else "")
 
     @property
     def inputs(self) -> dict[str, bytes]:

@@ -51,7 +51,7 @@ def sweep(
     `grid={"link.rate": ["5Mbit/s", "10Mbit/s"]}`. Without them the file's own `[sweep]` applies. `tables` names the
     tables to keep. `set`, `qdiscs` and `seeds` change the scenario first, as in `headgate.run`.
 
-    With `out`, a path or a URL that fsspec knows, the dataset goes to `out/<name>-sweep-<hash8>`. Finished runs in it
+    With `out`, a path or a URL that fsspec knows, the dataset goes to `out/<name>-sweep-<hash>`. Finished runs in it
     are reused unless `force`. Without `out` the dataset stays in memory. Runs use all processors, or the Dask cluster
     whose scheduler is at `cluster`, such as `tcp://host:8786`. `tls` has the certificates for `tls://host:8786`.
 

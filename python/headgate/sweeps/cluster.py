@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from headgate import _core, guarded
+from headgate import _core, guarded, identity
 from headgate.counting import counted
 from headgate.errors import ClusterError, UsageError
 from headgate.execution.runner import Watcher
@@ -119,7 +119,7 @@ class Cluster:
         self, bundles: Iterator[Bundle], submitted: dict[Future, Bundle], plan: SweepPlan
     ) -> Iterator[list[Future]]:
         """Submits enough bundles to keep every thread busy, each time it is advanced."""
-        ours = work.identity()
+        ours = work.build_identity()
         threads, counted = 0, -math.inf
         while True:
             if time.monotonic() - counted > RECOUNT_S:
@@ -127,7 +127,9 @@ class Cluster:
             new = {}
             for bundle in islice(bundles, max(0, max(1, AHEAD * threads) - len(submitted))):
                 tasks = [run.task for run in plan.read_runs(bundle.runs)]
-                key = f"headgate-{bundle.name}"
+                # Dask takes equal keys for equal tasks, also those of other clients.
+                whole = identity.of_values([[run.hash for run in bundle.runs], plan.tables, ours])
+                key = f"headgate-{whole}"
                 new[self._client.submit(job, tasks, plan.tables, ours, key=key, pure=True)] = bundle
             submitted |= new
             yield list(new)
@@ -206,14 +208,14 @@ def _check_scheduler(address: str, security: Security) -> None:
 
 def job(tasks: Sequence[RunTask], kept: Sequence[str], ours: BuildIdentity) -> RunFiles:
     """Executes runs on a worker."""
-    if (why := _mismatch(work.identity(), ours)) is not None:
+    if (why := _mismatch(work.build_identity(), ours)) is not None:
         raise WorkerMismatchError(why)
     return work.run(map(ReadRun.of, tasks), kept, _core.Progress())
 
 
 def _check_workers(client: Client, address: str) -> None:
     """Checks that every current worker has our build. Workers that join later are checked with their first run."""
-    ours = work.identity()
+    ours = work.build_identity()
     try:
         identities: dict[str, Any] = client.run(_identity, on_error="return")
     except OSError as error:
@@ -232,7 +234,7 @@ def _check_workers(client: Client, address: str) -> None:
 
 def _identity() -> BuildIdentity:
     """The build of Headgate on a worker."""
-    return work.identity()
+    return work.build_identity()
 
 
 def _mismatch(theirs: BuildIdentity, ours: BuildIdentity) -> str | None:

@@ -1,15 +1,15 @@
 """A sweep's dataset: a folder for each table with Parquet files of finished runs, and a table of the runs.
 
     sweep.json            the scenario, the swept keys, the version of Headgate, and the SHA-256 of points.parquet
-    points.parquet        one row for each run: its hash, the swept keys, discipline, seed, measures, name of its files
+    points.parquet        one row for each run: its name, the swept keys, discipline, seed, measures, name of its files
     TABLE/NAME.parquet    the rows of one run, or of the short runs of a bundle
     receipts/NAME.json    written last: the scenarios and measures of these runs, the SHA-256 of their files
 
-The hash of its scenario identifies a run. A run is finished if it is in a receipt and every file has the hash in the
-receipt. Other runs are executed again. Nothing in the dataset depends on when or where a run was executed.
+The hash of its scenario identifies a run, and its name begins that hash. A run is finished if it is in a receipt and
+every file has the hash in the receipt. Other runs are executed again. Nothing in the dataset depends on when or where a
+run was executed.
 """
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from headgate import _core
+from headgate import _core, identity
 from headgate.errors import ResultError, warn_renamed
 from headgate.files import arrays, forms, renamed, sealed, store, tables
+from headgate.files.provenance import ADVICE
 from headgate.sweeps import bundle as bundles
 from headgate.sweeps import leftovers, receipt
 from headgate.sweeps.bundle import Bundle
@@ -27,7 +28,7 @@ from headgate.sweeps.folder import Folder
 from headgate.sweeps.measures import RUN_MEASURES
 from headgate.sweeps.plan import SweepPlan, SweepRun
 from headgate.sweeps.quantity import column
-from headgate.sweeps.receipt import BUNDLE, RECEIPTS, SCHEMA, Measures, Receipt
+from headgate.sweeps.receipt import BUNDLE, HASH, RECEIPTS, SCHEMA, Measures, Receipt
 from headgate.sweeps.work import RunFiles
 
 MANIFEST = "sweep.json"
@@ -54,16 +55,32 @@ class Dataset:
         """The name of the files of each finished run."""
 
     def find_finished(self) -> None:
-        """Finds the finished runs. Each of their files is read and compared with its hash."""
+        """Finds the finished runs. Each of their files is read and compared with its hash.
+
+        Raises `ResultError` if the folder has the dataset of another scenario, or another run with the name of one.
+        """
+        self._check_identity()
         if not self._made_by_this_build():
             return
-        planned = {run.hash for run in self.plan.runs}
+        planned = {run.name for run in self.plan.runs}
         listed = receipt.names_in(self.folder.names(RECEIPTS))
         known = sorted(name for name in listed if name in planned or name.startswith(BUNDLE))
         changed: set[str] = set()
         for first in range(0, len(known), _RECEIPTS_PER_READ):
             changed |= self._find_finished_in(known[first : first + _RECEIPTS_PER_READ])
         self.damaged = [run for run in self.missing if run.hash in changed]
+
+    def _check_identity(self) -> None:
+        """Raises `ResultError` if the folder has the dataset of another scenario."""
+        try:
+            stored = read_manifest(self.folder).get(HASH)
+        except ResultError:  # there is none, or it is damaged: receipts name each run in full
+            return
+        if stored != self.plan.hash:
+            raise ResultError(
+                f"{self.folder.url} holds the sweep of another scenario than {self.plan.name}: {MANIFEST} has "
+                f"{HASH} {stored}. {ADVICE}"
+            )
 
     def begin(self) -> None:
         """Checks that the dataset can be written, and forgets runs of another build.
@@ -117,7 +134,7 @@ class Dataset:
         """Writes the table of the finished runs, points.parquet, and waits until the dataset is on the disk."""
         data = tables.to_bytes(self._run_table())
         self._write(POINTS, data)
-        self._write_manifest(hashlib.sha256(data).hexdigest())
+        self._write_manifest(identity.of_bytes(data))
         self.folder.commit()
 
     def _write_manifest(self, points_hash: str | None) -> None:
@@ -147,29 +164,42 @@ class Dataset:
         """Finds the finished runs in the files with these names. Returns the runs in changed files."""
         read = self.folder.read([receipt.place_of(name) for name in names])
         receipts = {name: _parsed(read.get(receipt.place_of(name), b""), name) for name in names}
+        planned = {run.name: run.hash for run in self.plan.runs}
+        for name, each in receipts.items():
+            self._check_runs(name, each, planned)
         wanted = self.plan.tables
         # Runs of an earlier sweep that kept fewer tables are complete, but lack some of the wanted tables.
         receipts = {name: each for name, each in receipts.items() if each is None or {*wanted} <= {*each.tables}}
         places = [receipt.table_place(table, name) for name, each in receipts.items() if each for table in wanted]
         files = self.folder.read(places)
-        planned = {run.hash for run in self.plan.runs}
         changed: set[str] = set()
         for name, each in receipts.items():
             contents = {table: files.get(receipt.table_place(table, name), b"") for table in wanted}
-            hashes = {table: hashlib.sha256(data).hexdigest() for table, data in contents.items()}
+            hashes = {table: identity.of_bytes(data) for table, data in contents.items()}
             if each and hashes.items() <= each.tables.items():
-                self._add(name, {run: done.figures for run, done in each.runs.items() if run in planned})
+                mine = {*planned.values()} & {*each.runs}
+                self._add(name, {run: done.figures for run, done in each.runs.items() if run in mine})
             else:
                 changed |= {*each.runs} if each else {*self._runs_of(name)}
         return changed
 
+    def _check_runs(self, name: str, found: Receipt | None, planned: Mapping[str, str]) -> None:
+        """Raises `ResultError` if a run in a receipt has the name of a planned run, and is another."""
+        for run in found.runs if found else ():
+            if planned.get(identity.name_of(run), run) != run:
+                raise ResultError(
+                    f"{self.folder.url}/{receipt.place_of(name)} has another run with the name "
+                    f"{identity.name_of(run)}. {ADVICE}"
+                )
+
     def _runs_of(self, name: str) -> list[str]:
         """The runs in the files called `name`, as far as the plan tells."""
-        return next(([run.hash for run in bundle.runs] for bundle in self._bundles if bundle.name == name), [name])
+        alone = [run.hash for run in self.plan.runs if run.name == name]
+        return next(([run.hash for run in bundle.runs] for bundle in self._bundles if bundle.name == name), alone)
 
     def _run_table(self) -> pa.Table:
         runs = [run for run in self.plan.runs if run.hash in self._measures]
-        columns = {"point": arrays.strings([run.hash for run in runs])}
+        columns = {"point": arrays.strings([run.name for run in runs])}
         units = {}
         for key in self.plan.spec.keys:
             given = [dict(run.settings).get(key) for run in runs]
@@ -199,6 +229,7 @@ class Dataset:
             "schema": SCHEMA,
             "headgate": _core.VERSION,
             "name": self.plan.base.name,
+            HASH: self.plan.hash,
             "scenario": self.plan.source.text,
             "set": list(self.plan.source.set),
             "qdiscs": self.plan.base.qdiscs,

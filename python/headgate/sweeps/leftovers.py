@@ -6,6 +6,7 @@ it is damaged, lacks a table or is to be replaced, or if a killed command wrote 
 
 from collections.abc import Iterator, Sequence
 
+from headgate import identity
 from headgate.errors import ResultError
 from headgate.files import tables
 from headgate.sweeps import receipt
@@ -20,7 +21,7 @@ _RECEIPTS_PER_READ = 64
 def find(folder: Folder, missing: Sequence[Bundle]) -> list[str]:
     """The places of the left-over files, receipts first."""
     written = {bundle.name for bundle in missing}
-    repeated = {run.hash for bundle in missing for run in bundle.runs}
+    repeated = {run.name for bundle in missing for run in bundle.runs}
     kept = set(receipt.names_in(folder.names(RECEIPTS)))
     bundles = sorted(name for name in kept - written if name.startswith(BUNDLE))
     replaced = {*(kept & repeated) - written, *_with_any(folder, bundles, repeated)}
@@ -33,14 +34,16 @@ def find(folder: Folder, missing: Sequence[Bundle]) -> list[str]:
 
 
 def _with_any(folder: Folder, bundles: Sequence[str], runs: set[str]) -> Iterator[str]:
-    """The bundles that have any of these runs, or a damaged receipt."""
+    """The bundles that have any run with these names, or a damaged receipt."""
     for first in range(0, len(bundles), _RECEIPTS_PER_READ):
         some = bundles[first : first + _RECEIPTS_PER_READ]
         contents = folder.read([receipt.place_of(name) for name in some])
         for name in some:
             place = receipt.place_of(name)
             try:
-                has_any = not runs.isdisjoint(Receipt.parse(contents.get(place, b""), place).runs)
+                has_any = not runs.isdisjoint(
+                    map(identity.name_of, Receipt.parse(contents.get(place, b""), place).runs)
+                )
             except ResultError:
                 has_any = True
             if has_any:

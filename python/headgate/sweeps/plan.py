@@ -4,12 +4,13 @@ Every run is read and checked before the first one begins.
 """
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from headgate import guarded, shipped
+from headgate import guarded, identity, shipped
 from headgate._core import ScenarioError
 from headgate.errors import UsageError, did_you_mean
 from headgate.files import tables
@@ -17,7 +18,6 @@ from headgate.scenario import Scenario
 from headgate.scenario.inputs import files_in
 from headgate.sweeps import spec as specs
 from headgate.sweeps.quantity import toml
-from headgate.sweeps.receipt import HASH
 from headgate.sweeps.spec import SweepSpec, SweptValues
 from headgate.sweeps.work import ReadRun
 
@@ -28,7 +28,7 @@ PACKET_BYTES = 1500
 
 
 class SweepRun(NamedTuple):
-    """One run: the swept values that apply to it, its discipline and seed, its hash, and its simulated seconds.
+    """One run: the swept values that apply to it, its discipline and seed, its identity, and its simulated seconds.
 
     `packets` estimates its size: the full packets for which the bottleneck has time.
     """
@@ -39,6 +39,11 @@ class SweepRun(NamedTuple):
     hash: str
     duration_s: float
     packets: float
+
+    @property
+    def name(self) -> str:
+        """The name of the run in files and in the column `point`."""
+        return identity.name_of(self.hash)
 
     def __str__(self) -> str:
         swept = "".join(f", {key} = {toml(value)}" for key, value in self.settings)
@@ -92,8 +97,12 @@ class SweepPlan:
     @property
     def name(self) -> str:
         """The name of its dataset. It depends only on what is not swept, so that a wider sweep reuses the runs."""
-        fixed = self.base.changed(qdiscs=["droptail"], seeds=[1])
-        return f"{self.base.name}-sweep-{fixed.config_hash[:8]}"
+        return f"{self.base.name}-sweep-{identity.name_of(self.hash)}"
+
+    @cached_property
+    def hash(self) -> str:
+        """The identity of what is not swept."""
+        return self.base.changed(qdiscs=["droptail"], seeds=[1]).config_hash
 
     def read_runs(self, runs: Sequence[SweepRun]) -> Iterator[ReadRun]:
         """The runs with their scenarios. Runs in turn that differ only in their seeds are read together."""
@@ -110,8 +119,9 @@ class SweepPlan:
                 scenario = self._read(mine, qdisc)
                 packets = scenario.duration_s * scenario.rate_bps / (8 * PACKET_BYTES)
                 for seed in self.base.seeds:
-                    name = scenario.of_seed(seed).config_hash[:HASH]
-                    by_hash.setdefault(name, SweepRun(mine, qdisc, seed, name, scenario.duration_s, packets))
+                    run_hash = scenario.of_seed(seed).config_hash
+                    by_hash.setdefault(run_hash, SweepRun(mine, qdisc, seed, run_hash, scenario.duration_s, packets))
+        _check_names(by_hash.values())
         return list(by_hash.values())
 
     def _read(self, settings: SweptValues, qdisc: str) -> Scenario:
@@ -163,6 +173,14 @@ def _tables(wanted: Sequence[str] | None, known: Sequence[str]) -> tuple[str, ..
                 f"[sweep] tables: there is no table {name!r}{did_you_mean(name, known)} Known: {', '.join(known)}"
             )
     return tuple(name for name in known if wanted is None or name in wanted)
+
+
+def _check_names(runs: Iterable[SweepRun]) -> None:
+    """Raises `UsageError` if two runs would have the same name: their files and rows could not be told apart."""
+    by_name: dict[str, SweepRun] = {}
+    for run in runs:
+        if (other := by_name.setdefault(run.name, run)) is not run:
+            raise UsageError(f"two runs would have the name {run.name}: {other}, and {run}. Sweep them apart")
 
 
 def _concerns(key: str, qdisc: str) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from headgate import identity
 from headgate.errors import ResultError, UsageError, did_you_mean, warn_renamed
 from headgate.files import damage, renamed, tables
 from headgate.scenario import Scenario
@@ -67,7 +68,7 @@ class Sweep:
 
     @cached_property
     def points(self) -> pa.Table:
-        """One row per finished run: its hash `point`, the swept keys, `discipline`, `qdisc`, `seed`, measures.
+        """One row per finished run: its name `point`, the swept keys, `discipline`, `qdisc`, `seed`, measures.
 
         `file` is the name of the files with its rows.
         """
@@ -154,16 +155,20 @@ class Sweep:
 
         `ResultError` names the first damaged file.
         """
+        stored = {(identity.name_of(run), file) for file, each in self._receipts.items() for run in each.runs}
+        for point, file in self._file_by_point.items():
+            if (point, file) not in stored:
+                raise ResultError(f"{self.url}/{receipt.place_of(file)} lacks the run {point}. Run the sweep again")
         chosen = self.manifest["tables"] if names is None else names
         return sum(1 for name in chosen for _ in self._contents(name)) + len(self._receipts) + 2
 
     def scenario(self, point: str, files: Callable[[str], bytes] | None = None) -> Scenario:
-        """The scenario of a run, by its hash, for `headgate.run`. `files` reads the files that the scenario names."""
+        """The scenario of a run, by its name, for `headgate.run`. `files` reads the files that the scenario names."""
         place = receipt.place_of(self._file_by_point.get(point, point))
         data = self.folder.read([place]).get(place)
         if data is None:
             raise UsageError(f"the sweep has no point {point!r}")
-        text = Receipt.parse(data, f"{self.url}/{place}").runs[point].scenario
+        text = Receipt.parse(data, f"{self.url}/{place}").run_named(point).scenario
         return Scenario.parse(text, file=place, files=files)
 
     def query(self, sql: str) -> pa.Table:

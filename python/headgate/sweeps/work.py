@@ -1,6 +1,5 @@
 """Runs of a sweep: text in, bytes of their files out. Equal texts give equal bytes on every machine."""
 
-import hashlib
 import io
 import platform
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,7 +8,7 @@ from typing import NamedTuple, Self
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from headgate import _core
+from headgate import _core, identity
 from headgate.errors import HeadgateError
 from headgate.execution import memory
 from headgate.execution.runner import Timing, execute_run
@@ -26,7 +25,7 @@ FEW_ROWS = 200
 
 
 class RunTask(NamedTuple):
-    """A run for another machine: its hash, its scenario in canonical form with its files."""
+    """A run for another machine: its identity, its scenario in canonical form with its files."""
 
     hash: str
     text: str
@@ -34,7 +33,7 @@ class RunTask(NamedTuple):
 
 
 class ReadRun(NamedTuple):
-    """A run with its hash and its scenario, which has one discipline and one seed."""
+    """A run with its identity and its scenario, which has one discipline and one seed."""
 
     hash: str
     scenario: Scenario
@@ -81,7 +80,7 @@ class BuildIdentity(NamedTuple):
     build: str
 
 
-def identity() -> BuildIdentity:
+def build_identity() -> BuildIdentity:
     """The build on this machine."""
     return BuildIdentity(_core.VERSION, platform.machine(), store.build())
 
@@ -102,7 +101,7 @@ def run(runs: Iterable[ReadRun], kept: Sequence[str], progress: _core.Progress) 
 
 
 def _files(finished: Sequence[_Finished], kept: Sequence[str], errors: dict[str, Exception]) -> RunFiles:
-    outcomes = [(each.run.hash, each.outcome) for each in finished]
+    outcomes = [(identity.name_of(each.run.hash), each.outcome) for each in finished]
     # The measures need `flows` and `links`, whether they are kept or not.
     made = {name: _table(name, outcomes) for name in tables.NAMES if name in ("flows", "links", *kept)}
     of_runs = measures([each.run.scenario for each in finished], made["links"], made["flows"])
@@ -110,7 +109,7 @@ def _files(finished: Sequence[_Finished], kept: Sequence[str], errors: dict[str,
     written = Receipt.of(
         {each.run.hash: StoredRun(each.run.scenario.to_toml(), figures)
          for each, figures in zip(finished, of_runs, strict=True)},
-        {name: hashlib.sha256(data).hexdigest() for name, data in files.items()},
+        {name: identity.of_bytes(data) for name, data in files.items()},
     )  # fmt: skip
     measured = {run: each.figures for run, each in written.runs.items()}
     cpu_s = sum(each.timing.cpu_s for each in finished)
@@ -126,18 +125,18 @@ def _execute(run: ReadRun, progress: _core.Progress) -> _Finished:
 
 
 def _table(name: str, outcomes: Sequence[tuple[str, _core.Outcome]]) -> TableOfRuns:
-    """A table of several runs; its first column `point` has the hash of the run."""
+    """A table of several runs; its first column `point` has the name of the run."""
     rows, counts = _core.table_of_runs(name, outcomes)
     return TableOfRuns(tables.table(rows), counts)
 
 
 def _recorded(name: str, finished: Sequence[_Finished]) -> pa.Table:
-    """A recorded table of several runs; its first column `point` has the hash of the run."""
+    """A recorded table of several runs; its first column `point` has the name of the run."""
     point = pa.field("point", pa.string(), nullable=False)
     parts = []
     for each in finished:
         rows = each.recorded[name]
-        named = pa.array([each.run.hash] * rows.num_rows, pa.string())
+        named = pa.array([identity.name_of(each.run.hash)] * rows.num_rows, pa.string())
         parts.append(tables.with_every_reason(name, rows).add_column(0, point, named))
     return tables.concat(parts)
 

@@ -23,6 +23,10 @@ _BEGUN_TEXT = "Trials were stored in study.db. If it is empty now, they are lost
 #: Endings of the files that SQLite opens beside a database.
 _BESIDE = ("-journal", "-wal", "-shm")
 
+#: The attribute of a study with the identity of its search.
+IDENTITY = "identity"
+_IDENTITY_SQL = f"select value_json from study_user_attributes where key = '{IDENTITY}'"  # noqa: S608 - a constant
+
 #: The present trials are good work, so the advice keeps them.
 _ADVICE = (
     "Restore a copy, or move the file away to begin anew. `sqlite3 study.db .recover` reads the intact part of a "
@@ -30,14 +34,15 @@ _ADVICE = (
 )
 
 
-def check_file(file: Path, name: str) -> None:
+def check_file(file: Path, name: str) -> str | None:
     """Checks the structure of an existing study called `name`; `ResultError` if it is damaged.
 
-    Optuna would begin a second study beside one whose name is damaged.
+    Returns the identity of the search; None without a study, or if an earlier version wrote it. Optuna would begin a
+    second study beside one whose name is damaged.
     """
     try:
         if not guarded.exists(file, guarded.DATABASE):
-            return
+            return None
         for ending in _BESIDE:
             guarded.exists(file.with_name(file.name + ending), guarded.DATABASE)
     except OSError as error:
@@ -48,6 +53,7 @@ def check_file(file: Path, name: str) -> None:
             (found,) = database.execute("pragma integrity_check(1)").fetchone()
             studies = _column(database, "studies", "select study_name from studies") if found == "ok" else []
             trials = _column(database, "trials", "select number from trials") if found == "ok" else []
+            stored = _column(database, "study_user_attributes", _IDENTITY_SQL) if found == "ok" else []
     except (sqlite3.Error, UnicodeDecodeError) as error:
         if _is_about_the_disk(error):
             raise _not_stored(file, error) from None
@@ -58,6 +64,7 @@ def check_file(file: Path, name: str) -> None:
         raise _damaged(file, "it has another study")
     if not trials and file.with_name(BEGUN).exists():
         raise _damaged(file, "it is empty, and trials were stored in it")
+    return None if not stored else str(stored[0]).strip('"')
 
 
 def record_begin(file: Path) -> None:

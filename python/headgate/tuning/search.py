@@ -36,7 +36,7 @@ class Search:
     def __init__(self, plan: SearchPlan, folder: Path) -> None:
         self.plan = plan
         self.folder = folder
-        self.record = TrialStore(folder, plan.goals)
+        self.record = TrialStore(folder, plan)
         self._memory_study = new_study(plan.goals)
         self._lock = threading.Lock()
 

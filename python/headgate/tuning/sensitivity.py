@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from headgate import _core, api
+from headgate import _core, api, identity
 from headgate.analysis.judge import Quantity
 from headgate.analysis.spread import estimate
 from headgate.errors import UsageError
@@ -101,7 +101,7 @@ def sensitivity(
     checked = [_checked(scenario, base, value) for value in planned]
     specs = dict.fromkeys([str(base), *(str(_spec(base, value)) for value in checked if not value.refused)])
     whole = scenario.changed(qdiscs=list(specs))
-    folder = Path(out) / f"sensitivity-{scenario.name}-{base.discipline.name}-{whole.config_hash[:8]}"
+    folder = Path(out) / f"sensitivity-{scenario.name}-{base.discipline.name}-{identity.name_of(whole.config_hash)}"
     result = api.run_into(folder / RUNS, whole, threads=threads, report=False, watcher=watcher)
     measured_by_spec = goals.measure_all(result, specs)
     measured = [

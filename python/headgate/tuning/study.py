@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from headgate import identity
 from headgate.analysis.judge import Quantity
+from headgate.errors import ResultError
 from headgate.files.store import build
 from headgate.qdiscs.spec import QdiscSpec
 from headgate.scenario import Scenario
@@ -26,6 +27,9 @@ FILE = "study.db"
 SEAL = "sha256"
 NAME = "tune"
 
+#: Hexadecimal digits of a hash that make a seed, which has 32 bits.
+_SEED_DIGITS = 8
+
 
 class SearchPlan(NamedTuple):
     """A search: the scenario, whose only discipline is `base`, with the seeds of the search; parameters and goals."""
@@ -41,17 +45,17 @@ class SearchPlan(NamedTuple):
         bounds = [(str(each.metric), each.sign, each.value) for each in self.goals.bounds]
         axes = [repr(axis) for axis in self.axes]
         parts = [self.scenario.config_hash, build(), axes, [str(goal) for goal in self.goals.goals], bounds]
-        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+        return identity.of_values(parts)
 
     def folder(self, out: Path) -> Path:
         """The folder of the search."""
-        return out / f"tune-{self.scenario.name}-{self.base.discipline.name}-{self.key[:8]}"
+        return out / f"tune-{self.scenario.name}-{self.base.discipline.name}-{identity.name_of(self.key)}"
 
     def seed(self, batch: int) -> int:
         """The seed of Optuna's sampler for a batch of trials. It does not depend on the build."""
         axes = [f"{axis.name}: {axis}" for axis in self.axes]
         named = json.dumps(["tune", str(self.base), axes, str(self.goals), self.scenario.seeds, batch])
-        return int.from_bytes(hashlib.sha256(named.encode()).digest()[:4])
+        return int(identity.of_text(named)[:_SEED_DIGITS], 16)
 
 
 class Trial(NamedTuple):
@@ -101,7 +105,7 @@ class Trial(NamedTuple):
     def _seal(self, measured: Mapping[str, Any]) -> str:
         """SHA-256 of the trial: SQLite has no checksums of its own."""
         content = json.dumps([*self._replace(measured={}), measured], sort_keys=True)
-        return hashlib.sha256(content.encode()).hexdigest()
+        return identity.of_text(content)
 
     @classmethod
     def thawed(cls, frozen: FrozenTrial, goals: Goals) -> Trial:
@@ -123,13 +127,15 @@ class Trial(NamedTuple):
 class TrialStore:
     """The finished trials, in an SQLite file in a folder."""
 
-    def __init__(self, folder: Path, goals: Goals) -> None:
+    def __init__(self, folder: Path, plan: SearchPlan) -> None:
         import optuna
 
         optuna.logging.set_verbosity(optuna.logging.ERROR)  # our errors say what its warnings say
-        self._goals = goals
+        self._goals = goals = plan.goals
         file = folder / FILE
-        damage.check_file(file, NAME)
+        stored = damage.check_file(file, NAME)
+        if stored not in (None, plan.key):
+            raise _other_search(file)
         damage.forget_begin(file)
         directions = [goal.direction for goal in goals.goals]
         with damage.storing(file):
@@ -137,6 +143,10 @@ class TrialStore:
                 storage=f"sqlite:///{file}", study_name=NAME, directions=directions, load_if_exists=True
             )
             frozen = self._study.trials
+            if stored is None and frozen:
+                raise _other_search(file)
+            if stored is None:
+                self._study.set_user_attr(damage.IDENTITY, plan.key)
         with damage.understanding(file):
             if [each.name.lower() for each in self._study.directions] != directions:
                 raise ValueError("the goals of the search differ from those in the file")
@@ -157,6 +167,10 @@ class TrialStore:
         study = new_study(self._goals)
         study.add_trials(sorted(self._study.trials, key=lambda each: int(each.user_attrs["number"]))[:count])
         return study
+
+
+def _other_search(file: Path) -> ResultError:
+    return ResultError(f"{file} holds the trials of another search. Move it away, or choose another folder with --out")
 
 
 def new_study(goals: Goals) -> optuna.Study:

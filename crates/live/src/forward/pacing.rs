@@ -166,8 +166,16 @@ mod tests {
         }
     }
 
+    /// The scheduling policy of the calling thread; `SCHED_FIFO` is 1.
+    fn policy() -> u32 {
+        // proc_pid_stat(5): field 41. The name in field 2 may hold blanks.
+        let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap();
+        let behind_name = stat.rsplit(')').next().unwrap();
+        behind_name.split_whitespace().nth(41 - 3).unwrap().parse().unwrap()
+    }
+
     #[test]
-    fn a_realtime_thread_has_the_policy_sched_fifo() {
+    fn a_realtime_thread_has_the_policy_sched_fifo_and_those_that_it_starts_have_not() {
         // Scheduling belongs to a thread: use one that ends with the test.
         std::thread::spawn(|| {
             match PacedClock::new(Monotonic::new(), PacedClock::MARGIN).realtime().begin() {
@@ -176,10 +184,8 @@ mod tests {
                 }
                 begun => begun.unwrap(),
             }
-            // proc_pid_stat(5): field 41 is the policy, and SCHED_FIFO is 1. The name in field 2 may hold blanks.
-            let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap();
-            let behind_name = stat.rsplit(')').next().unwrap();
-            assert_eq!(behind_name.split_whitespace().nth(41 - 3), Some("1"), "{stat}");
+            assert_eq!(policy(), 1);
+            assert_eq!(std::thread::spawn(policy).join().unwrap(), 0);
         })
         .join()
         .unwrap();

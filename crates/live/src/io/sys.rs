@@ -173,11 +173,13 @@ pub(super) fn bring_up(name: &str) -> LiveResult<()> {
     Request::InterfaceUp.ask_about(name, || control(&mut request, libc::SIOCSIFFLAGS))
 }
 
-/// Gives the calling thread the real-time policy `SCHED_FIFO` at this priority; 1 is the lowest.
+/// Gives the calling thread the real-time policy `SCHED_FIFO` at this priority; 1 is the lowest. Threads and processes
+/// that it starts are ordinary.
 pub(crate) fn set_realtime_priority(priority: i32) -> io::Result<()> {
     let priority = libc::sched_param { sched_priority: priority };
+    let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
     // SAFETY: 0 stands for the thread itself; the parameter lives during the call.
-    checked(unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &priority) }).map(drop)
+    checked(unsafe { libc::sched_setscheduler(0, policy, &priority) }).map(drop)
 }
 
 /// `SIOCETHTOOL` commands to set and get offloads (linux/ethtool.h), with ethtool's names.

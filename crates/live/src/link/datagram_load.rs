@@ -63,8 +63,11 @@ pub fn measure(settings: LinkSettings, load: DatagramLoad) -> LiveResult<LinkMea
     Request::FlowOptions.ask(|| receiver.set_read_timeout(timeout))?;
     let clock = Monotonic::new();
     let receiving = threads::start("receiver", move || receive(&receiver, clock))?;
-    let sent = send(&sender, clock, load)?;
-    let (delay, receive_time) = receiving.join().map_err(|_| LiveError::Ended("the receiver panicked".to_string()))?;
+    // Not on the caller's thread, which would keep the real-time priority.
+    let ((), sending) = threads::spawn("sender", move || Ok(((), move || send(&sender, clock, load))))?;
+    let ended = |_| LiveError::Ended("a thread of the load panicked".to_string());
+    let sent = sending.join().map_err(ended)?.expect("building nothing cannot fail")?;
+    let (delay, receive_time) = receiving.join().map_err(ended)?;
     let counters = link.counters()?;
     let view = link.stop()?;
     Ok(LinkMeasurement { sent, receive_time, delay, counters, view })
