@@ -39,7 +39,7 @@ def new(
 
     An existing file is never overwritten.
     """
-    from headgate import shipped
+    from headgate import guarded, shipped
     from headgate.errors import ResultError, did_you_mean
 
     if name is None:
@@ -48,7 +48,7 @@ def new(
     if name not in shipped.names():
         raise UsageError(f"no scenario is called {name}{did_you_mean(name, shipped.names())}")
     target = file or Path(f"{name}.toml")
-    text, made = (shipped.FOLDER / f"{name}.toml").read_text("utf-8"), False
+    text, made = guarded.read_text(shipped.FOLDER / f"{name}.toml", guarded.SCENARIO), False
     try:
         with target.open("x", encoding="utf-8") as written:
             made = True

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from headgate import _core
+from headgate import _core, guarded
 from headgate.errors import UsageError
 from headgate.scenario import Scenario
 from headgate.scenario.inputs import files_in
@@ -46,7 +46,7 @@ def migrate(
 
 def _migrated(file: Path) -> tuple[Path, str, str, list[tuple[int, str]]]:
     with reading(file):
-        data = file.read_bytes()
+        data = guarded.read_bytes(file, guarded.SCENARIO)
     try:
         old = data.decode()
     except UnicodeDecodeError:

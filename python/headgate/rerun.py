@@ -1,6 +1,5 @@
 """Runs a result's scenario again and compares the files byte for byte."""
 
-import filecmp
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,6 +9,7 @@ from headgate.api import run_into
 from headgate.errors import ResultError, UsageError
 from headgate.execution.runner import Watcher
 from headgate.files import store
+from headgate.files.damage import sha256
 from headgate.results import Result
 
 
@@ -51,7 +51,7 @@ def _differences(old: Result, old_path: Path, path: Path) -> list[str]:
     differences += [f"{name}: only in the result" for name in sorted(before - after)]
     differences += [f"{name}: only in the rerun" for name in sorted(after - before)]
     for name in sorted(before & after):
-        if not filecmp.cmp(old_path / name, path / name, shallow=False):
+        if sha256(old_path / name) != sha256(path / name):
             differences.append(f"{name}: differs")
     return differences
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from headgate import guarded
+
 FOLDER = Path(__file__).with_name("scenarios")
 
 
@@ -23,4 +25,4 @@ def about(name: str) -> str:
     """A shipped scenario's own description."""
     import tomllib
 
-    return str(tomllib.loads((FOLDER / f"{name}.toml").read_text("utf-8"))["about"])
+    return str(tomllib.loads(guarded.read_text(FOLDER / f"{name}.toml", guarded.SCENARIO))["about"])

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from headgate import guarded
 from headgate.errors import UsageError
 from headgate.terminal.console import with_error_messages
 
@@ -53,7 +54,7 @@ def tc(
     if read is None:
         _print_command(spec, rate, packet, dev)
     else:
-        _print_disciplines(typer.get_text_stream("stdin").read() if read == "-" else read)
+        _print_disciplines(guarded.standard_input(guarded.SETTINGS) if read == "-" else read)
 
 
 def _print_command(spec: str, rate: str, packet: str, dev: str) -> None:

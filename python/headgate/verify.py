@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from headgate import guarded
 from headgate.counting import counted
 from headgate.errors import ResultError
-from headgate.files import provenance, receipts, sealed, store, tables
-from headgate.files.damage import ADVICE
+from headgate.files import forms, provenance, receipts, sealed, store, tables
+from headgate.files.damage import ADVICE, reading
 from headgate.files.disk import DISK
 from headgate.results import Result
 from headgate.sweeps import dataset
@@ -18,8 +19,9 @@ from headgate.tuning import damage
 #: The database of a search, and the name of its study (`headgate.tuning.study`, which loads slowly).
 STUDY, STUDY_NAME = "study.db", "tune"
 
-#: Documents of experiments, readings, evaluations, searches and sensitivities.
-DOCUMENTS = ("found.json", "readings.json", "evaluation.json", "tuned.json", "sensitivity.json")
+#: Documents of experiments, readings, evaluations, searches and sensitivities, with their forms.
+DOCUMENTS = {"found.json": "experiment-3", "readings.json": "readings-1", "evaluation.json": "evaluate-2",
+             "tuned.json": "tune-2", "sensitivity.json": "sensitivity-1"}  # fmt: skip
 
 #: An evaluation, and the table with the numbers of this document (`headgate.evaluate.record`, which loads slowly).
 EVALUATION, EVALUATION_TABLE = "evaluation.json", "evaluation.parquet"
@@ -57,9 +59,9 @@ def summary(found: list[Verification]) -> str:
 
 
 def _below(folder: Path) -> Iterator[Verification]:
-    if (folder / store.MANIFEST).is_file():
+    if (folder / store.MANIFEST).exists():
         yield _checked("result", folder, _result)
-    elif (folder / dataset.MANIFEST).is_file():
+    elif (folder / dataset.MANIFEST).exists():
         yield _checked("sweep", folder, _sweep)
     elif (folder / store.RUNS).is_dir():
         yield _checked("unfinished result", folder, _unfinished)
@@ -73,7 +75,7 @@ def _others(folder: Path) -> Iterator[Verification]:
         yield _checked("search", folder / STUDY, _search)
     for name in DOCUMENTS:
         if (folder / name).exists():
-            yield _checked("document", folder / name, sealed.read)
+            yield _checked("document", folder / name, _document)
     if (folder / EVALUATION).is_file() and (folder / EVALUATION_TABLE).is_file():
         yield _checked("table", folder / EVALUATION_TABLE, _evaluation_table)
     for below in sorted(folder.iterdir()) if folder.is_dir() else ():
@@ -120,13 +122,25 @@ def _unfinished(folder: Path) -> None:
     provenance.check_unfinished(folder, store.SCENARIO)
 
 
+def _document(file: Path) -> dict[str, Any]:
+    """A document. Those of earlier versions, which have other forms, are only compared with their seal."""
+    document, form = sealed.read(file, None), DOCUMENTS[file.name]
+    if document.get("schema") not in range(1, forms.version(form)):
+        forms.check(document, form, file)
+    return document
+
+
 def _evaluation_table(file: Path) -> None:
     """Compares the table of an evaluation with its document, which has a seal."""
     from headgate.evaluate.record import table_of
 
     try:
-        document = sealed.read(file.with_name(EVALUATION))
+        document = _document(file.with_name(EVALUATION))
     except ResultError:
         return  # reported as the damaged document
-    if not tables.parse(DISK.read(file), file).equals(table_of(document)):
+    if document["schema"] != forms.version(DOCUMENTS[EVALUATION]):
+        return
+    with reading(file.with_name(EVALUATION)):
+        expected = table_of(document)
+    if not tables.parse(DISK.read(file, guarded.TABLE), file).equals(expected):
         raise ResultError(f"{file} is damaged: its numbers are not those of {EVALUATION}. {ADVICE}")

@@ -167,5 +167,5 @@ def test_the_error_of_a_bad_value_names_its_argument(changed: dict[str, Any], ar
 
 
 def test_texts_of_any_kind_come_through():
-    about = 'quotes " and \\ and \x7f\x01\n and ü 漢'
+    about = 'quotes " and \\ and \t\n and ü 漢'
     assert Dumbbell(**WIRE, about=about, flows=tcp(), qdiscs=["red"]).about == about

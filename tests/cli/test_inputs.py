@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from headgate.scenario.inputs import read_input
+from headgate import guarded
 from tests.conftest import Command
 
 SCENARIO = """
@@ -34,9 +34,9 @@ def test_devices_pipes_and_folders_are_refused(command: Command, tmp_path: Path)
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "folder").mkdir()
     for path, why in [
-        (Path("/dev/zero"), "it is not a regular file"),
-        (tmp_path / "pipe", "it is not a regular file"),
-        (tmp_path / "folder", "Is a directory"),
+        (Path("/dev/zero"), "it is a device; expected a trace or a capture"),
+        (tmp_path / "pipe", "it is a named pipe; expected a trace or a capture"),
+        (tmp_path / "folder", "it is a folder; expected a trace or a capture"),
         (tmp_path / "gone", "No such file or directory"),
     ]:
         assert message(command, path) == f'error: `link.trace`: cannot read "{path}": {why}'
@@ -51,6 +51,6 @@ def test_a_message_repeats_nothing_from_the_file(command: Command, tmp_path: Pat
 def test_a_file_may_have_the_largest_size_and_no_byte_more(tmp_path: Path):
     file = tmp_path / "trace"
     file.write_bytes(bytes(3 << 20))
-    assert read_input(file, 3 << 20) == bytes(3 << 20)
-    with pytest.raises(OSError, match="it has more than 2 MiB"):
-        read_input(file, 2 << 20)
+    assert guarded.read_bytes(file, guarded.FileKind("a file", 3 << 20)) == bytes(3 << 20)
+    with pytest.raises(OSError, match="it has 3 MiB; a file has at most 2 MiB"):
+        guarded.read_bytes(file, guarded.FileKind("a file", 2 << 20))

@@ -161,3 +161,20 @@ def test_a_list_of_twice_as_many_entries_takes_about_twice_the_time(parse: Calla
 
 def test_ten_thousand_disciplines_are_read_in_order():
     assert in_options(10_000).qdiscs == different(10_000)
+
+
+@pytest.mark.parametrize("letter", ["\\u001b[31m", "\\u0000", "\\u0007", "\\u009b", "\\u202e", "\\uffff"])
+def test_a_text_with_a_control_character_is_refused_at_its_line(letter: str, command: Command):
+    """It would reach a terminal by a warning of a library, and make a figure in SVG no XML."""
+    about, key, sweep = (f'"a{letter}b"' for _ in range(3))
+    for text, place in [
+        (SMALL.replace("about = ", f"about = {about} #"), "named.toml:2:9"),
+        (SMALL.replace("about", f"expect = [{key}]\nabout"), "named.toml:2:11"),
+        (f'{SMALL}[sweep]\ngrid = {{ "link.limit" = [{sweep}] }}\n', "named.toml:24:26"),
+    ]:
+        Path("named.toml").write_text(text)
+        done = command("run", "named.toml")
+        assert (done.returncode, done.stdout) == (2, ""), done
+        assert "a text has no control characters, found U+" in done.stderr
+        assert f" --> {place}\n" in done.stderr
+        assert_printable(done.stderr)

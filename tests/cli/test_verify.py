@@ -1,5 +1,6 @@
 """`headgate verify`: names changed and missing files."""
 
+import copy
 import json
 import shutil
 from pathlib import Path
@@ -11,6 +12,7 @@ from headgate.evaluate.record import DOCUMENT, TABLE, table_of
 from headgate.files import store, tables
 from headgate.verify import verify
 from tests.conftest import Command
+from tests.schema.test_forms import VALID
 
 
 @pytest.fixture
@@ -58,10 +60,9 @@ def test_a_manifest_without_its_hashes_is_damaged(command: Command, copied: Path
 
 
 def test_the_table_of_an_evaluation_is_compared_with_its_document(tmp_path: Path):
-    row = {"case": "one", "ecn": False, "qdisc": "red", "measure": "jain"}
-    test = {"place": "5.1", "name": "fair", "values": [{**row, "per_seed": [0.5, 0.75]}]}
-    document = {"sections": [{"number": 5, "tests": [test]}]}
-    other = {"sections": [{"number": 5, "tests": [{**test, "values": [{**row, "per_seed": [0.5, 0.25]}]}]}]}
+    document = VALID["evaluate-2"]
+    other = copy.deepcopy(document)
+    other["sections"][0]["tests"][0]["values"][0]["per_seed"] = [0.25]
     (tmp_path / DOCUMENT).write_text(store.sealed_text(document))
     tables.write(tmp_path / TABLE, table_of(document))
     assert [each.damage for each in verify(tmp_path)] == ["", ""]

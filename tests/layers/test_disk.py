@@ -18,15 +18,12 @@ METHODS = {"read_text", "read_bytes", "write_text", "write_bytes", "mkdir", "unl
 FUNCTIONS = {"os": {"open", "replace", "rename", "remove", "unlink", "fsync", "mkdir", "makedirs", "rmdir"},
              "shutil": {"rmtree", "copy", "copyfile", "copytree", "move"}}  # fmt: skip
 
-#: Other files than results: the lock of a folder, /dev/null, the kernel's controllers and memory, sockets, and files
-#: that the user gives.
+#: Other files than results: the lock of a folder, /dev/null, sockets, files that the user gives, and data of the package.
 OTHERS = {
     ("files/disk.py", "Disk"),
     ("files/folder_lock.py", ""),
-    ("files/store.py", "kernel"),
+    ("files/forms.py", "schema"),
     ("execution/children.py", "_drop"),
-    ("execution/memory.py", "_available"),
-    ("execution/memory.py", "_group_limit"),
     ("execution/top_socket.py", ""),
     ("sweeps/plan.py", "of"),
     ("papers/catalogue.py", ""),

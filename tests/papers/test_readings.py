@@ -39,7 +39,7 @@ def weighted(tiny: Experiment) -> Experiment:
 def test_every_declared_value_is_judged_and_the_record_is_beside_the_experiments(tiny: Experiment, tmp_path: Path):
     document = carry_out(tiny, tmp_path, RunOptions(), Watcher())
     assert list(document["verdicts"]) == readings.named(document) == ["our values", "delay = 2ms"]
-    assert sealed.read(tmp_path / NAME / readings.DOCUMENT) == document
+    assert sealed.read(tmp_path / NAME / readings.DOCUMENT, readings.FORM) == document
     ours = record.carry_out(NAME, tiny, tmp_path, RunOptions(), Watcher()).document["claims"]
     assert document["verdicts"]["our values"] == [{key: each[key] for key in ("verdict", "numbers")} for each in ours]
     with_2ms = replace(tiny, choices=(replace(tiny.choices[0], value="2ms"),))
@@ -221,7 +221,7 @@ def test_the_command_judges_readings_and_the_report_shows_them(command: Command,
     assert "The verdict changes under a reading for " in done.stdout
     (document,) = json.loads(command("paper", "readings", *words, "--json").stdout)
     stored = tmp_path / "results/papers/comparison/fig7-quick-seeds2" / readings.DOCUMENT
-    assert sealed.read(stored) == document
+    assert sealed.read(stored, readings.FORM) == document
     assert command("paper", "run", "comparison/fig7", *words[2:]).returncode == 0
     assert command("paper", "report", "comparison/fig7", *words[2:]).returncode == 0
     assert "Under other readings" in (tmp_path / "results/papers/quick-report.html").read_text()

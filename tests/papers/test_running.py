@@ -22,6 +22,7 @@ from headgate.experiment.running import RunOptions, run
 from headgate.files import sealed, store
 from headgate.papers import catalogue, page
 from tests.conftest import Command
+from tests.schema.test_forms import VALID
 
 
 class RecordingWatcher(Watcher):
@@ -110,7 +111,7 @@ def test_a_stopped_run_resumes_to_the_same_numbers(tiny: Experiment, tmp_path: P
 
 def test_a_record_has_every_number(tiny: Experiment, tmp_path: Path):
     kept = carry_out(tiny, tmp_path, RunOptions())
-    document = sealed.read(kept.path / record.DOCUMENT)
+    document = sealed.read(kept.path / record.DOCUMENT, record.FORM)
     assert document == kept.document
     assert [claim["verdict"] for claim in document["claims"]] == ["holds", Verdict.DIFFERS.value]
     first = document["published"][0]
@@ -139,7 +140,7 @@ def test_a_record_of_other_settings_with_the_same_name_is_not_believed(
     folders = {record.folder("faba/tiny", tiny, tmp_path, each) for each in (one, other)}
     assert len(folders) == 1
     (folders.pop() / "x").parent.mkdir(parents=True)
-    stored = record.asked_of("faba/tiny", tiny, one) | {"schema": record.SCHEMA, "seeds": 1}
+    stored = VALID[record.FORM] | record.asked_of("faba/tiny", tiny, one) | {"seeds": 1}
     (record.folder("faba/tiny", tiny, tmp_path, one) / record.DOCUMENT).write_text(store.sealed_text(stored))
     assert record.load("faba/tiny", tiny, tmp_path, one) is not None
     assert record.load("faba/tiny", tiny, tmp_path, other) is None

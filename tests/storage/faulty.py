@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from headgate.files.disk import DISK, Disk
+from headgate.guarded import FileKind
 
 #: The faults. `power` loses what was not synced, `kill` does not; both end the process in the middle of an operation.
 #: `error` fails one operation, `full` every later write; `flip` changes one bit of one read.
@@ -60,15 +61,15 @@ class FaultyDisk(Disk):
         self._names: list[Change] = []
         self._unsynced: set[int] = set()  # inodes
 
-    def read(self, file: Path) -> bytes:
+    def read(self, file: Path, kind: FileKind) -> bytes:
         due = self._due()
         if due in ("error", "power", "kill"):
             self._fail(due)
-        data = super().read(file)
+        data = super().read(file, kind)
         return self._flipped(data) if due == "flip" else data
 
-    def open(self, file: Path) -> io.BytesIO:
-        return io.BytesIO(self.read(file))
+    def open(self, file: Path, kind: FileKind) -> io.BytesIO:
+        return io.BytesIO(self.read(file, kind))
 
     def write(self, file: Path, data: bytes) -> None:
         with self.create(file) as stream:

@@ -81,7 +81,7 @@ def document(folder: Path) -> None:
 
 def sealed_documents(folder: Path) -> None:
     for number in range(3):
-        assert sealed.read(folder / "documents" / f"{number}.json")["number"] == number
+        assert sealed.read(folder / "documents" / f"{number}.json", None)["number"] == number
 
 
 def verified(folder: Path) -> None:

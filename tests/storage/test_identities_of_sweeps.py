@@ -9,11 +9,12 @@ import pytest
 import headgate
 from headgate import ResultError, Scenario, UsageError, identity
 from headgate.execution.runner import Watcher
-from headgate.files import store
+from headgate.files import sealed, store
 from headgate.report import inline
 from headgate.sweeps import cluster, plan, receipt, spec, work
 from headgate.sweeps.bundle import Bundle
 from tests.conftest import Command, files
+from tests.schema.test_forms import VALID
 from tests.storage.collisions import BRIEF, colliding, short, with_limit
 
 __all__ = ["short"]  # a fixture
@@ -89,6 +90,20 @@ def test_a_bundle_of_other_runs_with_the_same_name_is_refused():
     place = receipt.place_of(receipt.name_of(other))
     assert set(receipt.Receipt.parse(whole.to_bytes(), place).runs) == {*one}
     assert not {*one} & {*other}  # a dataset takes only runs whose whole identity is in its plan
+
+
+def test_a_receipt_with_a_run_under_another_name_is_damaged():
+    runs = [identity.of_text(each) for each in "abc"]
+    stored = receipt.StoredRun("", {})
+    whole = receipt.Receipt.of(dict.fromkeys(runs[:2], stored), {})
+    place = receipt.place_of(whole.name)
+    assert [*receipt.Receipt.parse(whole.to_bytes(), place).runs] == runs[:2]
+    document = sealed.parse(whole.to_bytes(), place, receipt.FORM)
+    points = document["points"]
+    points[identity.name_of(runs[2])] = points.pop(identity.name_of(runs[1]))
+    text = sealed.sealed_text(document)
+    with pytest.raises(ResultError, match="is damaged: a run has not the name that its config_hash gives it"):
+        receipt.Receipt.parse(text.encode(), place)
 
 
 def test_a_task_of_a_cluster_is_called_by_everything_that_affects_it(monkeypatch: pytest.MonkeyPatch):
@@ -182,7 +197,7 @@ def test_the_document_of_another_evaluation_is_refused(tmp_path: Path):
     one, other = colliding(candidate, lambda each: record.folder(tmp_path, sections, each, options))
     folder = record.folder(tmp_path, sections, one, options)
     folder.mkdir()
-    (folder / record.DOCUMENT).write_text(store.sealed_text(record.asked_of(one, options)))
+    (folder / record.DOCUMENT).write_text(store.sealed_text(VALID[record.FORM] | record.asked_of(one, options)))
     with pytest.raises(ResultError, match=f"{record.DOCUMENT} holds other results: its disciplines is"):
         record.carry_out(sections, other, tmp_path, options, Watcher())
 

@@ -278,10 +278,10 @@ def test_an_old_dataset_is_read_with_the_new_names(dataset: headgate.Sweep, tmp_
         had = tables.parse(file.read_bytes(), file)
         tables.write(file, aged(had.drop_columns(["file"]) if name == "points" else had, name))
     for file in (copy / "receipts").iterdir():
-        receipt = sealed.read(file)
+        receipt = sealed.read(file, "sweep-receipt-2")
         receipt["tables"] = {name: sha256(copy / name / f"{file.stem}.parquet") for name in receipt["tables"]}
         file.write_text(json.dumps(receipt))
-    manifest = {key: value for key, value in sealed.read(copy / "sweep.json").items() if key != POINTS_HASH}
+    manifest = {key: value for key, value in sealed.read(copy / "sweep.json", "sweep-2").items() if key != POINTS_HASH}
     (copy / "sweep.json").write_text(json.dumps(manifest | {"schema": 1}))
     with pytest.warns(FutureWarning, match="is of an earlier version of Headgate"):
         old = headgate.Sweep.load(copy)

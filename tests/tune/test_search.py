@@ -124,7 +124,7 @@ def test_the_command_prints_the_best_setting(command: Command, small: Path):
     assert "4 settings of red tried with seed 1" in done.stdout
     assert "seeds 2 to 3, held out" in done.stdout
     (folder,) = Path("out").iterdir()
-    document = sealed.read(folder / "tuned.json")
+    document = sealed.read(folder / "tuned.json", "tune-2")
     validate_document("tune", document)
     (best,) = document["found"]
     assert f'scenario  qdiscs = ["{best["qdisc"]}"]' in done.stdout

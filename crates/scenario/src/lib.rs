@@ -56,6 +56,7 @@ mod routes;
 mod schema;
 mod settings;
 mod start;
+mod texts;
 mod traffic;
 mod values;
 mod write;

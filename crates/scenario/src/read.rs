@@ -12,6 +12,7 @@ use crate::inputs::Files;
 use crate::model::Scenario;
 use crate::resolve;
 use crate::schema::{NameChange, RawScenario, RawTable, Renamed, did_you_mean, rename, rename_parameters, respell};
+use crate::texts;
 
 impl Scenario {
     /// Reads a scenario from TOML text, with `changes` applied. `file` is the name of the text in errors.
@@ -51,7 +52,11 @@ impl Scenario {
         let renamed = renamed.and_then(|()| rename(tree.get_mut(), text.len(), &mut old));
         let renamed = renamed.and_then(|()| respell(tree.get_mut(), text.len(), &mut old));
         rename_parameters(tree.get_mut(), &mut old);
-        let read = renamed.and_then(|()| resolve::scenario(RawScenario::of(tree.get_ref())?, files));
+        let read = renamed.and_then(|()| {
+            let raw = RawScenario::of(tree.get_ref())?;
+            texts::check(tree.get_ref())?;
+            resolve::scenario(raw, files)
+        });
         let explained = |fault: Fault| {
             let key = path_of(&fault, tree.get_ref());
             source.explain(if fault.known.is_empty() { fault } else { unknown_key(fault, &key) }, key)

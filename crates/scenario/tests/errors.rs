@@ -1,6 +1,6 @@
 //! Error messages for invalid scenarios: one line for each fault, and some complete messages.
 
-use headgate_scenario::{Changes, Scenario, ScenarioError};
+use headgate_scenario::{Changes, Key, Scenario, ScenarioError, keys};
 
 const BASE: &str = r#"name = "base"
 duration = "10s"
@@ -254,6 +254,10 @@ const FAULTS: &[Case] = &[
         (22, 15), "udp[0].destination", "`udp[0].destination`: `source` and `destination` must both be IPv4, or both IPv6"),
     ("two flows that nothing tells apart", "jitter = 0.1", "flows = 2\nsource = \"10.0.0.1\"\ndestination = \"10.0.0.2\"\nsource_port = 7",
         (19, 1), "udp[0]", "two flows of `udp` go from 10.0.0.1 port 7 to 10.0.0.2 port 5001: nothing would tell them apart"),
+    ("a control character in a text", "duration", "about = \"a\\u001b[31m\"\nduration",
+        (2, 9), "about", "`about`: a text has no control characters, found U+001B"),
+    ("a control character in a text of [sweep]", "[record]", "[sweep]\ngrid = { \"link.rate\" = [\"1\\u0007\"] }\n[record]",
+        (24, 25), "sweep.grid.link.rate[0]", "`sweep.grid.link.rate[0]`: a text has no control characters, found U+0007"),
     ("a label that is no name", "jitter = 0.1", "label = \"a b\"",
         (21, 9), "udp[0].label", "`udp[0].label`: a name is 1 to 64 letters, digits, `-` and `_`"),
     ("a group called as a path", r#"name = "web""#, r#"name = "class""#,
@@ -277,6 +281,31 @@ fn every_error_has_position_key_and_expected_value() {
         let error = error(&text, &Changes::default());
         let found = ((error.line.unwrap(), error.column.unwrap()), &*error.key, error.message.as_str());
         assert_eq!(found, (*place, *key, *message), "{what}");
+    }
+}
+
+/// Path and form, in words, of every key.
+fn paths(keys: Vec<Key>, before: &str) -> Vec<(String, String)> {
+    let of_key = |key: Key| {
+        let path = format!("{before}{}", key.name);
+        match key.form.keys {
+            Some(inner) => paths(inner(), &format!("{path}.")),
+            None => vec![(path, key.form.words)],
+        }
+    };
+    keys.into_iter().flat_map(of_key).collect()
+}
+
+#[test]
+fn no_key_takes_a_text_with_a_control_character() {
+    let text = format!("{BASE}[[class]]\nname = \"all\"\n");
+    let paths = paths(keys(), "");
+    assert!(paths.iter().filter(|(_, words)| words == "text").count() > 5);
+    for (path, words) in paths {
+        let error = error(&text, &set(&format!("{path}=\"a\\u001b[31m\"")));
+        assert!(!error.to_string().contains('\u{1b}'), "{path}: {error}");
+        // Other kinds refuse the text in words of their own.
+        assert!(words != "text" || error.message.ends_with("found U+001B"), "{path}: {error}");
     }
 }
 

@@ -20,6 +20,7 @@ from headgate.experiment.running import RunOptions
 from headgate.files import provenance, store, tables
 
 SCHEMA = 2
+FORM = f"evaluate-{SCHEMA}"
 DOCUMENT = "evaluation.json"
 TABLE = "evaluation.parquet"
 PAGE = "report.html"
@@ -50,7 +51,7 @@ def carry_out(
     """Runs an evaluation, grades it, and keeps the document, the table, the figures and the page."""
     path = folder(out, sections, candidates, options)
     if not options.force:
-        provenance.check_document(path / DOCUMENT, asked_of(candidates, options))
+        provenance.check_document(path / DOCUMENT, FORM, asked_of(candidates, options))
     results = run(sections, candidates, out, options, watcher)
     document = document_of(sections, candidates, results, options)
     drawn = page.draw(document)

@@ -167,6 +167,6 @@ def _finish(folder: Store) -> None:
         store.write_whole(folder.path / file, data)
         hashes[folder.path / file] = hashlib.sha256(data).hexdigest()
     hashes |= folder.move_streams()
-    timing = [timing_row(run, store.read_json(folder.run(run) / store.TIMING)) for run in runs]
+    timing = [timing_row(run, store.read_json(folder.run(run) / store.TIMING, "run-timing-1")) for run in runs]
     store.write_json(folder.path / store.TIMING, {"runs": timing})
     folder.finish(hashes)

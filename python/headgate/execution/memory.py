@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from headgate import guarded
 from headgate.errors import UsageError
 from headgate.execution.runner import Watcher, processors
 from headgate.scenario import Scenario
@@ -115,7 +116,7 @@ def _refuse_above(most: int | None, name: str, run: RunMemory) -> None:
 
 def _available() -> int | None:
     try:
-        lines = Path("/proc/meminfo").read_text("ascii").splitlines()
+        lines = guarded.of_kernel(Path("/proc/meminfo")).splitlines()
     except OSError:
         return None
     return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), None)
@@ -124,7 +125,7 @@ def _available() -> int | None:
 def _group_limit() -> int | None:
     for file in _GROUP_LIMITS:
         try:
-            text = file.read_text("ascii").strip()
+            text = guarded.of_kernel(file).strip()
         except OSError:
             continue
         if text.isdigit():

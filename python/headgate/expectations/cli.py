@@ -34,13 +34,18 @@ def check(
     An expectation holds if the 95 % interval over seeds lies within its bound. If one does not, the exit code is 1.
     Finished runs are reused.
     """
-    from headgate import shipped
+    from headgate import guarded, shipped
     from headgate.expectations import lines
     from headgate.scenario import Scenario
+    from headgate.scenario.inputs import files_in
 
     with reading(file):
-        scenario = Scenario.load(file, set=changes or (), qdiscs=qdisc or (), seeds=seeds)
-        written = lines.of_file(shipped.located(file).read_text("utf-8"))
+        located = shipped.located(file)
+        data = guarded.read_bytes(located, guarded.SCENARIO)  # once: it may be a pipe
+    scenario = Scenario.parse(
+        data, file=str(file), files=files_in(located.parent), set=changes or (), qdiscs=qdisc or (), seeds=seeds
+    )
+    written = lines.of_file(data.decode())
     if any(change.partition("=")[0].strip() == lines.KEY for change in changes or ()):
         raise UsageError("--set cannot change `expect`: add expectations with --expect LINE")
     expected = lines.read([*written, *(expect or ())], scenario)

@@ -13,9 +13,10 @@ from headgate.execution.runner import Watcher
 from headgate.experiment.declare import Experiment, OpenParameter, toml_text
 from headgate.experiment.record import answers, asked_of, described, folder, judged
 from headgate.experiment.running import POOL, CaseScenario, RunOptions, case_scenarios, execute_missing, run
-from headgate.files import provenance, store
+from headgate.files import forms, provenance, store
 
 SCHEMA = 1
+FORM = f"readings-{SCHEMA}"
 DOCUMENT = "readings.json"
 
 #: The number of seeds with which `make papers` runs readings, in shortened runs. One seed would decide no claim.
@@ -69,7 +70,7 @@ def carry_out(
     document = _declared(name, experiment, options)
     path = folder(name, experiment, out, options) / DOCUMENT
     if not options.force:
-        provenance.check_document(path, asked_of(name, experiment, options))
+        provenance.check_document(path, FORM, asked_of(name, experiment, options))
     everything = readings_of(experiment)
     for first, pool, planned in _pools(experiment, options, everything):
         several = f" {first + 1}-{first + len(pool)} of {len(everything)}" if len(pool) < len(everything) else ""
@@ -89,10 +90,12 @@ def load(name: str, experiment: Experiment, out: Path, options: RunOptions) -> d
     """
     for each in (options, options._replace(quick=True, seeds=SEEDS)):
         path = folder(name, experiment, out, each) / DOCUMENT
-        stored = store.read_json(path) if path.is_file() else {}
+        stored = store.read_json(path, None) if path.exists() else {}
+        if stored.get("schema") != SCHEMA:
+            continue
+        forms.check(stored, FORM, path)
         declared = _declared(name, experiment, each)
-        current = stored.get("schema") == SCHEMA and answers(stored, name, experiment, each)
-        if current and _texts(stored) == _texts(declared):
+        if answers(stored, name, experiment, each) and _texts(stored) == _texts(declared):
             # Reasons and places may have been reworded since; the verdicts are the same.
             return {**declared, "seeds": stored["seeds"], "verdicts": stored["verdicts"]}
     return None

@@ -5,19 +5,20 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from headgate import _core
+from headgate import _core, guarded
 from headgate.analysis.judge import Judgement, Verdict
 from headgate.execution.runner import Watcher
 from headgate.experiment import findings
 from headgate.experiment.declare import Claim, Experiment, toml_text
 from headgate.experiment.results import ExperimentResults, NotRunError
 from headgate.experiment.running import ExperimentRun, RunOptions, run
-from headgate.files import damage, provenance, store
+from headgate.files import damage, forms, provenance, store
 from headgate.plot import figure_style, printing
 from headgate.plot.picture import picture
 from headgate.style import NO_FILES, FigureFiles
 
 SCHEMA = 3
+FORM = f"experiment-{SCHEMA}"
 DOCUMENT = "found.json"
 
 
@@ -37,7 +38,7 @@ def carry_out(
     """
     asked, path = asked_of(name, experiment, options), folder(name, experiment, out, options)
     if not options.force:
-        provenance.check_document(path / DOCUMENT, asked)
+        provenance.check_document(path / DOCUMENT, FORM, asked)
     ran = run(experiment, out, options, watcher)
     with figure_style.applied():
         drawn = picture(experiment.plot(ran.results))
@@ -67,7 +68,7 @@ def asked_of(name: str, experiment: Experiment, options: RunOptions) -> dict[str
         "quick": options.quick,
         "with": list(options.further) if experiment.modern else [],
         "set": list(options.settings),
-        "trace": None if read is None else f"{read.name}:{damage.sha256(read)}",
+        "trace": None if read is None else f"{read.name}:{damage.sha256(read, guarded.CAPTURE)}",
     }
 
 
@@ -77,9 +78,11 @@ def load(name: str, experiment: Experiment, out: Path, options: RunOptions) -> E
     The record in a renamed folder is not believed, since it answers to other options.
     """
     path = folder(name, experiment, out, options)
-    document = store.read_json(path / DOCUMENT) if (path / DOCUMENT).is_file() else {}
-    current = document.get("schema") == SCHEMA and answers(document, name, experiment, options)
-    return ExperimentRecord(path, document) if current else None
+    document = store.read_json(path / DOCUMENT, None) if (path / DOCUMENT).exists() else {}
+    if document.get("schema") != SCHEMA:
+        return None
+    forms.check(document, FORM, path / DOCUMENT)
+    return ExperimentRecord(path, document) if answers(document, name, experiment, options) else None
 
 
 def answers(document: Mapping[str, Any], name: str, experiment: Experiment, options: RunOptions) -> bool:

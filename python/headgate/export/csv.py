@@ -17,7 +17,7 @@ README = "README.md"
 def files(path: Path) -> Iterator[tuple[str, bytes]]:
     """Every table of the result or the dataset in the folder `path` as a file, then README.md."""
     described = []
-    for name, table in _of_sweep(Sweep.load(path)) if (path / MANIFEST).is_file() else _of_result(Result.load(path)):
+    for name, table in _of_sweep(Sweep.load(path)) if (path / MANIFEST).exists() else _of_result(Result.load(path)):
         described.append(_described(name, table))
         yield f"{name}.csv", tables.csv(table)
     yield README, "\n".join([f"# {path.resolve().name}", "", _HEAD, *described]).encode()

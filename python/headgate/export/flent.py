@@ -45,7 +45,7 @@ class FlentSeries(NamedTuple):
 
 def files(path: Path) -> Iterator[tuple[str, bytes]]:
     """A file for each run of the result in the folder `path`."""
-    if (path / MANIFEST).is_file():
+    if (path / MANIFEST).exists():
         raise UsageError(f"{path} is the dataset of a sweep, and flent takes single results: use --format csv")
     result = Result.load(path)
     for run in result.scenario.runs:

@@ -2,19 +2,21 @@
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from headgate import guarded
 from headgate.errors import ResultError
 from headgate.files.disk import DISK
+from headgate.guarded import FileKind
 
 #: Advice at the end of messages about damaged files.
 ADVICE = "Run the same command again to recompute it."
 
 
-def sha256(file: Path) -> str:
-    """The file's SHA-256, in hexadecimal."""
-    with DISK.open(file) as stream:
+def sha256(file: Path, kind: FileKind = guarded.TABLE) -> str:
+    """The SHA-256 of a file of this kind, in hexadecimal."""
+    with DISK.open(file, kind) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
@@ -33,6 +35,8 @@ def verified(data: bytes, expected: str, place: object) -> bytes:
 def check_files(folder: Path, hashes: Mapping[str, str]) -> None:
     """Raises `ResultError` if a file is missing or damaged. Memory does not grow with the files."""
     if changed := changed_files(folder, hashes):
+        with suppress(FileNotFoundError):
+            guarded.check(folder / changed[0], guarded.TABLE)  # its error says what is in the place of the file
         raise ResultError(f"{folder / changed[0]} is damaged: its SHA-256 differs from the recorded one. {ADVICE}")
 
 

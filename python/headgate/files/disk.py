@@ -11,17 +11,20 @@ import sys
 from pathlib import Path
 from typing import BinaryIO
 
+from headgate import guarded
+from headgate.guarded import FileKind
+
 
 class Disk:
     """Reads and changes files. Errors are `OSError`."""
 
-    def read(self, file: Path) -> bytes:
-        """The content of a file."""
-        return file.read_bytes()
+    def read(self, file: Path, kind: FileKind) -> bytes:
+        """The content of a file of this kind."""
+        return guarded.read_bytes(file, kind)
 
-    def open(self, file: Path) -> io.BufferedIOBase:
-        """A file, to be read piece by piece."""
-        return file.open("rb")
+    def open(self, file: Path, kind: FileKind) -> io.BufferedIOBase:
+        """A file of this kind, to be read piece by piece."""
+        return guarded.open_file(file, kind)
 
     def write(self, file: Path, data: bytes) -> None:
         """Writes a file. A process that stops meanwhile leaves a part of it."""
@@ -60,7 +63,7 @@ class Disk:
             if file.is_dir():
                 self.make_folder(target)
             else:
-                self.write(target, self.read(file))
+                self.write(target, self.read(file, guarded.TABLE))
 
     def sync(self, path: Path) -> None:
         """Waits until a file's content, or a folder's list of names, is on the disk."""

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from headgate import identity
+from headgate import guarded, identity
 from headgate._core import ScenarioError
 from headgate.errors import HeadgateError, ResultError
-from headgate.files import names, receipts, sealed
+from headgate.files import forms, names, receipts, sealed
 from headgate.files.disk import DISK
 from headgate.files.receipts import RunIdentity
 from headgate.scenario import RunWorld, Scenario
@@ -40,13 +40,15 @@ def check(path: Path, scenario: Scenario, *, certified: str | None, scenario_fil
         raise _other(path, scenario, f"it is in {scenario_file}")
 
 
-def check_document(file: Path, asked: Mapping[str, Any]) -> None:
-    """Raises `ResultError` if the document `file` answers to other values than `asked`.
+def check_document(file: Path, form: str, asked: Mapping[str, Any]) -> None:
+    """Raises `ResultError` if the document `file`, of this form, answers to other values than `asked`.
 
     A damaged document tells nothing, nor does a key that earlier versions did not have.
     """
     try:
-        stored = sealed.read(file)
+        stored = sealed.read(file, None)
+        if stored.get("schema") == forms.version(form):
+            forms.check(stored, form, file)
     except (OSError, ResultError):
         return
     for key, value in asked.items():
@@ -83,7 +85,8 @@ def check_unfinished(path: Path, scenario_file: str) -> None:
     try:
         read = Scenario.load(path / scenario_file)
     except (ScenarioError, HeadgateError, OSError) as error:
-        raise ResultError(f"{path / scenario_file} cannot be read: {error}") from None
+        why = getattr(error, "strerror", None) or error
+        raise ResultError(f"{path / scenario_file} cannot be read: {why}") from None
     found = {name: each for name, each in receipts.identities(path).items() if each is not None}
     # The text does not tell whether the runs are simulated.
     worlds = [Scenario(read.core, world=world) for world in RunWorld]
@@ -106,7 +109,7 @@ def _identities(scenario: Scenario) -> dict[str, RunIdentity]:
 def _is_other_text(file: Path, scenario: Scenario) -> bool:
     """Whether a file holds the whole text of another scenario. A torn or damaged text is not in canonical form."""
     try:
-        text = DISK.read(file).decode()
+        text = DISK.read(file, guarded.SCENARIO).decode()
         return text != scenario.to_toml() and Scenario.parse(text, files=files_in(file.parent)).to_toml() == text
     except (ScenarioError, HeadgateError, OSError, ValueError):
         return False

@@ -12,6 +12,7 @@ from headgate.files.damage import sha256
 from headgate.scenario import RunKey, Scenario
 
 NAME = "receipt.json"
+FORM = "receipt-1"
 RUNS = "unfinished"  # finished runs of a result that is not finished
 CAPTURES = "captures"
 
@@ -54,11 +55,8 @@ def identities(path: Path) -> dict[str, RunIdentity | None]:
 
 def identity_of(run: Path) -> RunIdentity | None:
     """The identity in a run's receipt, None in one of an earlier version; `ResultError` if it is damaged."""
-    try:
-        stored = sealed.read(run / NAME).get("run")
-        return None if stored is None else RunIdentity(**stored)
-    except (OSError, AttributeError, TypeError):
-        raise ResultError(f"{run / NAME} is damaged: it does not name its run. {damage.ADVICE}") from None
+    stored = _read(run).get("run")
+    return None if stored is None else RunIdentity(**stored)
 
 
 def changed_runs(path: Path, name: str = "[!.]*") -> list[str]:
@@ -84,11 +82,15 @@ def changed_runs(path: Path, name: str = "[!.]*") -> list[str]:
 
 def hashes(run: Path) -> dict[str, str]:
     """The SHA-256 of each file in the folder of a finished run; `ResultError` if its receipt is missing or damaged."""
-    try:
-        had: dict[str, str] = sealed.read(run / NAME)["files"]
-    except (OSError, KeyError, TypeError):
-        raise ResultError(f"{run / NAME} is damaged: it has no hashes. {damage.ADVICE}") from None
+    had: dict[str, str] = _read(run)["files"]
     return had
+
+
+def _read(run: Path) -> dict[str, Any]:
+    try:
+        return sealed.read(run / NAME, FORM)
+    except OSError as error:
+        raise ResultError(f"{run / NAME} is damaged: {error.strerror or error}. {damage.ADVICE}") from None
 
 
 def final_place(path: Path, run: str, name: str) -> Path:

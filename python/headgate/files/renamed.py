@@ -75,8 +75,9 @@ def manifest(document: dict[str, Any]) -> dict[str, Any]:
     """A manifest of an earlier version, with the keys of this one."""
     document = runs(document)
     if isinstance(document.get("live"), dict):
-        live = runs(document["live"])
-        document["live"] = {**live, "runs": [_keys(run, _LIVE_RUN) for run in live["runs"]]}
+        live = document["live"] = runs(document["live"])
+        if isinstance(live.get("runs"), list):
+            live["runs"] = [_keys(run, _LIVE_RUN) if isinstance(run, dict) else run for run in live["runs"]]
     return document
 
 

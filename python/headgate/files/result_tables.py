@@ -1,6 +1,5 @@
 """The tables of a result, and its scenario."""
 
-import hashlib
 import warnings
 from collections.abc import Mapping
 from functools import cached_property
@@ -9,6 +8,7 @@ from typing import Any, Self
 
 import pyarrow as pa
 
+from headgate import identity
 from headgate.counting import counted
 from headgate.errors import ResultError
 from headgate.files import names, renamed, store, tables, words
@@ -54,9 +54,12 @@ class ResultTables:
         scenario = Scenario.parse(manifest["scenario"], file=str(path / store.SCENARIO), files=files_in(path))
         scenario = Scenario(scenario.core, world=RunWorld(manifest.get("world", RunWorld.SIM)))
         for name, expected in manifest.get("inputs", {}).items():
-            if hashlib.sha256(scenario.inputs[name]).hexdigest() != expected:
+            if identity.of_bytes(scenario.inputs.get(name, b"")) != expected:
                 raise ResultError(f"{path / name} differs from the input that the result was made from")
-        timing = renamed.runs(store.read_json(path / store.TIMING))["runs"] if (path / store.TIMING).is_file() else []
+        runs = [(run["qdisc"], run["seed"]) for run in manifest["runs"]]
+        if runs != [(run.qdisc, run.seed) for run in scenario.runs]:
+            raise ResultError(f"{path / store.MANIFEST} is damaged: its runs are not those of its scenario")
+        timing = store.read_timing(path) if (path / store.TIMING).exists() else []
         return cls(scenario, manifest, timing, {}, path)
 
     flows = _LazyTable()

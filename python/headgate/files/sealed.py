@@ -7,13 +7,19 @@ is intact.
 
 import hashlib
 import json
+import re
 from pathlib import Path
 from typing import Any
 
+from headgate import guarded
 from headgate.errors import ResultError
+from headgate.files import forms
 from headgate.files.disk import DISK
 
 KEY = "sha256"
+
+#: The escape of half a character beyond the first 65536.
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def json_text(value: Any, *, indent: int | None = 1) -> str:
@@ -27,19 +33,34 @@ def sealed_text(document: dict[str, Any], *, indent: int | None = 1) -> str:
     return json_text({**document, KEY: seal}, indent=indent)
 
 
-def parse(data: bytes, place: object) -> dict[str, Any]:
-    """The document in a file's bytes, without its seal; `ResultError` if it is damaged."""
+def parse(data: bytes, place: object, form: str | None) -> dict[str, Any]:
+    """The document in a file's bytes, without its seal; `ResultError` if it is damaged.
+
+    `form` is the name of its JSON Schema (`headgate.files.forms`). A document whose version is to be looked at first
+    has None.
+    """
     try:
-        document: dict[str, Any] = json.loads(data.decode())
-    except ValueError as error:
-        raise ResultError(f"{place} is damaged: {error}") from None
-    if isinstance(document, dict) and document.pop(KEY, None) is not None:
+        document = json.loads(data.decode(), parse_constant=_no_number)
+        if _SURROGATE.search(data):
+            json.dumps(document, ensure_ascii=False).encode()  # half a character cannot be printed
+    except (ValueError, RecursionError) as error:
+        why = "its lists or objects are nested too deeply" if isinstance(error, RecursionError) else error
+        raise ResultError(f"{place} is damaged: {why}") from None
+    if not isinstance(document, dict):
+        raise ResultError(f"{place} is damaged: expected an object")
+    if document.pop(KEY, None) is not None:
         indent = 1 if data.startswith(b"{\n") else None
         if sealed_text(document, indent=indent).encode() != data:
             raise ResultError(f"{place} is damaged: its content does not match the SHA-256 in it")
+    if form is not None:
+        forms.check(document, form, place)
     return document
 
 
-def read(file: Path) -> dict[str, Any]:
-    """The document in a file; `ResultError` if it is damaged."""
-    return parse(DISK.read(file), file)
+def read(file: Path, form: str | None) -> dict[str, Any]:
+    """The document in a file, as `parse` reads it."""
+    return parse(DISK.read(file, guarded.DOCUMENT), file, form)
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from headgate import guarded
 from headgate._core import ScenarioError
 from headgate.errors import HeadgateError, ResultError
 from headgate.files import receipts
@@ -21,11 +22,11 @@ def folders(path: Path, scenario: Scenario, *, build_file: str, scenario_file: s
 
     `build_file` and `scenario_file` are the names of these files in a folder.
     """
-    build = DISK.read(path / build_file)
+    build = DISK.read(path / build_file, guarded.DOCUMENT)
     for folder in sorted(path.parent.glob(f"{scenario.name}-*")):
         if folder != path and (folder / receipts.RUNS).is_dir():
             try:
-                same_build = DISK.read(folder / build_file) == build
+                same_build = DISK.read(folder / build_file, guarded.DOCUMENT) == build
             except OSError:
                 same_build = False
             if same_build and _same(folder / scenario_file, scenario):

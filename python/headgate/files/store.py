@@ -14,9 +14,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
-from headgate import _core, identity
+from headgate import _core, guarded, identity
 from headgate.errors import ResultError, did_you_mean, warn_renamed
-from headgate.files import damage, durable, folder_lock, names, provenance, receipts, renamed, sealed, siblings
+from headgate.files import damage, durable, folder_lock, forms, names, provenance, receipts, renamed, sealed, siblings
 from headgate.files.damage import sha256
 from headgate.files.disk import DISK
 from headgate.files.names import folder_name as folder_name
@@ -36,6 +36,7 @@ from headgate.files.writing import write_whole as write_whole
 from headgate.scenario import RunKey, Scenario
 
 SCHEMA = 2
+FORM = f"manifest-{SCHEMA}"
 MANIFEST = "manifest.json"
 SCENARIO = "scenario.toml"
 INPUTS = "inputs"
@@ -155,7 +156,7 @@ class Store:
         Two builds of one version can differ during development. They must not share results.
         """
         file = self.path / BUILD
-        return file.is_file() and DISK.read(file) == build().encode()
+        return file.is_file() and DISK.read(file, guarded.DOCUMENT) == build().encode()
 
     def _tidy(self, new_folders: list[Path]) -> None:
         """Removes the folder's files if no run has finished."""
@@ -229,7 +230,9 @@ class Store:
         """Writes the manifest, with the hash of each file, and removes the folders of single runs."""
         manifest = manifest_of(self.scenario, {str(file.relative_to(self.path)): had for file, had in hashes.items()})
         if self.scenario.live:
-            manifest |= live_manifest(self.scenario, [read_json(self.run(run) / LIVE) for run in self.scenario.runs])
+            manifest |= live_manifest(
+                self.scenario, [read_json(self.run(run) / LIVE, "live-1") for run in self.scenario.runs]
+            )
         self._commits.add(*hashes, self.path / TIMING)
         self._commits.commit()  # the manifest promises that these files are there
         write_json(self.path / MANIFEST, manifest)
@@ -288,15 +291,15 @@ def live_manifest(scenario: Scenario, accuracies: list[dict[str, Any]]) -> dict[
 def kernel() -> dict[str, Any]:
     """The kernel that sends and receives, and the congestion controllers that it has."""
     available = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
-    return {"kernel": platform.release(), "controllers": available.read_text(encoding="ascii").split()}
+    return {"kernel": platform.release(), "controllers": guarded.of_kernel(available).split()}
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
     """The manifest of the result in `path`; `ResultError` if there is none that this version understands."""
     file = path / MANIFEST
     try:
-        manifest = read_json(file)
-    except OSError:
+        manifest = read_json(file, None)
+    except (FileNotFoundError, NotADirectoryError):
         unfinished = any((path / name).is_dir() for name in (RUNS, renamed.UNFINISHED)) and (path / SCENARIO).is_file()
         why = "the run is not finished; repeat it to resume" if unfinished else f"it has no {MANIFEST}"
         if not path.exists():
@@ -304,50 +307,54 @@ def read_manifest(path: Path) -> dict[str, Any]:
             near = did_you_mean(path.name, [each.name for each in siblings if each.is_dir()])
             raise ResultError(f"there is no folder {path}{near}") from None
         raise ResultError(f"{path} is not a result: {why}") from None
-    schema = manifest.get("schema") if isinstance(manifest, dict) else None
-    if schema in (renamed.SCHEMA, SCHEMA):
-        _check_config_hash(file, manifest)
+    except OSError as error:
+        raise ResultError(f"cannot read {file}: {error.strerror or error}") from None
+    schema = manifest.get("schema")
+    if schema not in (renamed.SCHEMA, SCHEMA):
+        raise ResultError(f"{file} has schema {schema!r}; this version of Headgate reads schema {SCHEMA}")
+    if schema == renamed.SCHEMA:
+        manifest = renamed.manifest(manifest)
+    forms.check(manifest, FORM, file)
+    _check_config_hash(file, manifest)
     if schema == renamed.SCHEMA:
         warn_renamed(f"{path} is of an earlier version of Headgate: its tables are read with the names of this one")
-        return renamed.manifest(manifest)
-    if schema != SCHEMA:
-        raise ResultError(f"{file} has schema {schema!r}; this version of Headgate reads schema {SCHEMA}")
     return manifest
 
 
 def _check_config_hash(file: Path, manifest: dict[str, Any]) -> None:
-    """Raises `ResultError` if the manifest's parts are missing, or are not those that its `config_hash` identifies."""
-    try:
-        world = manifest.get("world", "")
-        found = identity.of_scenario(manifest["scenario"], manifest["headgate"], manifest["inputs"], world)
-        same = found == manifest["config_hash"]
-    except (AttributeError, KeyError, TypeError):
-        raise ResultError(f"{file} is damaged: scenario, inputs or config_hash are missing") from None
-    if not same:
+    """Raises `ResultError` if the manifest's parts are not those that its `config_hash` identifies."""
+    world = manifest.get("world", "")
+    found = identity.of_scenario(manifest["scenario"], manifest["headgate"], manifest["inputs"], world)
+    if found != manifest["config_hash"]:
         raise ResultError(f"{file} is damaged: its scenario is not the one that config_hash identifies")
 
 
 def changed_files(path: Path) -> list[str]:
     """The files of the finished result in `path` that are missing or no longer have the hash in its manifest.
 
-    Raises `ResultError` if there is no manifest that this version understands, or a part of it is missing.
+    Raises `ResultError` if there is no manifest that this version understands.
     """
     manifest = read_manifest(path)
+    scenario_hash = identity.of_text(manifest["scenario"])
+    changed = damage.changed_files(path, {**manifest["tables"], **manifest["inputs"], SCENARIO: scenario_hash})
     try:
-        scenario_hash = identity.of_text(manifest["scenario"])
-        changed = damage.changed_files(path, {**manifest["tables"], **manifest["inputs"], SCENARIO: scenario_hash})
-    except (AttributeError, KeyError, TypeError):
-        raise ResultError(f"{path / MANIFEST} is damaged: scenario, tables or inputs are missing") from None
-    try:
-        read_json(path / TIMING)
+        read_timing(path)
     except (OSError, ResultError):
         changed.append(TIMING)
     return changed
 
 
-def read_json(file: Path) -> dict[str, Any]:
-    """A JSON file that Headgate wrote; `ResultError` if it is damaged."""
-    return sealed.read(file)
+def read_timing(path: Path) -> list[dict[str, Any]]:
+    """The cost of each run of the result in `path`; `ResultError` if timing.json is damaged."""
+    document = renamed.runs(read_json(path / TIMING, None))
+    forms.check(document, "timing-1", path / TIMING)
+    rows: list[dict[str, Any]] = document["runs"]
+    return rows
+
+
+def read_json(file: Path, form: str | None) -> dict[str, Any]:
+    """A JSON file that Headgate wrote, of this form; `ResultError` if it is damaged."""
+    return sealed.read(file, form)
 
 
 def write_json(file: Path, value: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from headgate import _core
+from headgate import _core, guarded
 from headgate.files import damage, words
 from headgate.files.disk import DISK
 
@@ -145,7 +145,7 @@ def to_bytes(whole: pa.Table) -> bytes:
 
 def read(path: Path, expected: str) -> pa.Table:
     """Reads a Parquet file that Headgate wrote; `ResultError` if its SHA-256 is not the `expected` one."""
-    return parse(damage.verified(DISK.read(path), expected, path), path)
+    return parse(damage.verified(DISK.read(path, guarded.TABLE), expected, path), path)
 
 
 def parse(data: bytes, place: object) -> pa.Table:

@@ -7,9 +7,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import urlencode
 
-from headgate import shipped
+from headgate import guarded, shipped
 from headgate.errors import UsageError
 from headgate.scenario import Scenario
+from headgate.scenario.inputs import files_in
 
 PAGE = Path(__file__).with_name("index.html")
 
@@ -21,7 +22,7 @@ def page() -> str:
     """The page; `UsageError` if it was not built."""
     if not PAGE.exists():
         raise UsageError(f"the lab is not built: {PAGE} is missing. In a checkout, `make lab` builds it")
-    return PAGE.read_text("utf-8")
+    return guarded.read_text(PAGE, guarded.PACKAGED)
 
 
 def fragment(
@@ -36,10 +37,11 @@ def fragment(
         raise UsageError(f"the lab shows one or two disciplines, not {len(chosen)}: {', '.join(chosen)}")
     path = shipped.located(scenario)
     # A mistake is told here, not in the page.
-    Scenario.load(path, set=list(changes), qdiscs=list(chosen))
+    data = guarded.read_bytes(path, guarded.SCENARIO)
+    Scenario.parse(data, file=str(path), files=files_in(path.parent), set=list(changes), qdiscs=list(chosen))
     words = [("scenario", str(scenario))]
     if path.parent != shipped.FOLDER or str(scenario) not in shipped.names():
-        words = [("scenario", "own"), ("toml", path.read_text("utf-8"))]
+        words = [("scenario", "own"), ("toml", data.decode())]
     words += [("set", change) for change in changes]
     words += [("left", chosen[0]), ("right", chosen[1] if len(chosen) == 2 else "")]
     return urlencode([*words, ("seed", str(seed))])

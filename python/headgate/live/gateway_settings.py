@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from headgate import _core
+from headgate import _core, guarded
 from headgate.errors import UsageError
 from headgate.live import options
 from headgate.live.directions import DIRECTIONS, names
@@ -22,6 +22,9 @@ FIXED = {"in": str, "out": str, "metrics": str, "offloads-off": bool, "send": st
 
 #: Ways to send frames.
 SEND_MODES = ("auto", "packet", "xdp")
+
+#: The longest time in seconds to read all settings, with the traces that they name.
+LONGEST_S = 10.0
 
 #: Seeds: numbers of 64 bits.
 SEEDS = range(1 << 64)
@@ -58,18 +61,24 @@ def load(options_given: Mapping[str, Any], config: Path | None) -> GatewaySettin
     Raises `UsageError` for a setting that cannot be used.
     """
     options_on_command_line = {key: value for key, value in options_given.items() if value is not None}
-    if config is None:
-        return settings(options_on_command_line)
+
+    def read_all() -> GatewaySettings:
+        return settings({**({} if config is None else read(config)), **options_on_command_line})
+
     try:
-        return settings({**read(config), **options_on_command_line})
+        # Signals are blocked meanwhile, so nothing else would end the wait for a disk or a network that is gone.
+        return guarded.within(LONGEST_S, read_all)
     except UsageError as error:
-        raise UsageError(f"{config}: {error}") from None
+        raise UsageError(str(error) if config is None else f"{config}: {error}") from None
+    except TimeoutError as error:
+        files = "the files of traces" if config is None else f"{config} or a trace that it names"
+        raise UsageError(f"cannot read {files}: {error.strerror}") from None
 
 
 def read(config: Path) -> dict[str, Any]:
     """The keys of a file. Only their names are checked."""
     try:
-        table = tomllib.loads(config.read_text("utf-8"))
+        table = tomllib.loads(guarded.read_text(config, guarded.SETTINGS))
         json.dumps(table, default=str)  # no later message could print a number with thousands of digits in base 16
     except OSError as error:
         raise UsageError(f"cannot be read: {error.strerror}") from None

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
 
-from headgate import _core
+from headgate import _core, guarded
 from headgate.errors import HeadgateError, UsageError
 from headgate.terminal.console import console
 
@@ -90,8 +90,8 @@ def run(
 def own_resolvers(configured: Path = Path("/etc/resolv.conf")) -> str:
     """The name servers of this machine if all are on its loopback, which the near host cannot reach; else empty."""
     try:
-        lines = [line.split() for line in configured.read_text().splitlines()]
-    except OSError:
+        lines = [line.split() for line in guarded.read_text(configured, guarded.SETTINGS).splitlines()]
+    except (OSError, UnicodeDecodeError):
         return ""
     servers = [words[1] for words in lines if words[:1] == ["nameserver"] and len(words) > 1]
     own = all(server.startswith("127.") or server == "::1" for server in servers)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from headgate import guarded
 from headgate.errors import UsageError
 from headgate.live.check import CheckRow, Measurement, judged, measure
 
@@ -108,5 +109,5 @@ def _measured(mbit: int, offered: int, lasting: float, report: Callable[[str], N
 def resident() -> int:
     """Resident memory of this process in bytes (proc_pid_statm(5))."""
     gc.collect()
-    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
+    pages = guarded.of_kernel(Path("/proc/self/statm")).split()[1]
     return int(pages) * os.sysconf("SC_PAGE_SIZE")

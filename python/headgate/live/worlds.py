@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from headgate import _core
+from headgate import _core, guarded, shipped
 from headgate.errors import RunFailedError, UsageError
 from headgate.qdiscs.kernel import counterpart
 from headgate.scenario import RunWorld, Scenario
+from headgate.scenario.inputs import files_in
 
 
 class PreparedScenarios(NamedTuple):
@@ -37,7 +38,13 @@ def scenarios(
     both scenarios if one world is the kernel. Raises the errors of `Scenario.load` and `prepared`.
     """
     shared = list(changes)
-    both = (Scenario.load(file, set=shared), Scenario.load(file, set=[*shared, *then]))
+    found = shipped.located(file)
+    data = guarded.read_bytes(found, guarded.SCENARIO)  # once: it may be a pipe
+    one, other = (
+        Scenario.parse(data, file=str(file), files=files_in(found.parent), set=changed)
+        for changed in (shared, [*shared, *then])
+    )
+    both = (one, other)
     in_kernel = [scenario for scenario, world in zip(both, worlds, strict=True) if world == RunWorld.KERNEL]
     refused: dict[str, str] = {}
     for scenario in in_kernel:

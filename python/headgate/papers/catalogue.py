@@ -142,8 +142,8 @@ def row(name: str) -> ExperimentRow:
 
 @cache
 def _costs() -> dict[str, list[float | None]]:
-    file = resources.files(__package__).joinpath("costs.json")
-    measured: dict[str, list[float | None]] = json.loads(file.read_text("utf-8"))
+    text = resources.files(__package__).joinpath("costs.json").read_text("utf-8")
+    measured: dict[str, list[float | None]] = json.loads(text)
     return measured
 
 

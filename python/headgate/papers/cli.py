@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from headgate import guarded
 from headgate.errors import UsageError
 from headgate.terminal.console import console, with_error_messages
 from headgate.terminal.options import (
@@ -16,6 +17,7 @@ from headgate.terminal.options import (
     figure_files,
     instead_of,
     print_json,
+    reading,
     tell_files,
     watcher,
 )
@@ -111,8 +113,9 @@ def run(
     from headgate.papers import catalogue
 
     wanted = figure_files(formats, style)
-    if trace is not None and not trace.is_file():
-        raise UsageError(f"there is no file {trace}")
+    if trace is not None:
+        with reading(trace):
+            guarded.check(trace, guarded.CAPTURE)
     options = RunOptions(quick, seeds, catalogue.further(further), {}, trace, threads, force, tuple(settings or ()))
     chosen = catalogue.chosen(names)
     documents = []

@@ -9,7 +9,7 @@ from enum import Enum, StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
-from headgate import _core, identity, shipped
+from headgate import _core, guarded, identity, shipped
 from headgate.errors import RunFailedError, UsageError, require_linux
 from headgate.scenario.inputs import files_in
 
@@ -113,7 +113,8 @@ class Scenario:
         be read.
         """
         found = shipped.located(path)
-        return cls.parse(found.read_bytes(), file=str(path), files=files_in(found.parent), **changes)
+        data = guarded.read_bytes(found, guarded.SCENARIO)
+        return cls.parse(data, file=str(path), files=files_in(found.parent), **changes)
 
     @classmethod
     def of(cls, given: str | Path | Scenario, **changes: Unpack[ScenarioChanges]) -> Scenario:

@@ -97,6 +97,6 @@ def database(location: str, sql: str | None = None) -> DuckDBPyConnection:
 
     The files of the tables that `sql` mentions, or of all, are compared with their hashes.
     """
-    if "://" not in location and (Path(location) / store.MANIFEST).is_file():
+    if "://" not in location and (Path(location) / store.MANIFEST).exists():
         return query.result_views(Path(location), sql)
     return Sweep.load(location).database(sql)

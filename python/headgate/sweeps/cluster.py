@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from headgate import _core, identity
+from headgate import _core, guarded, identity
 from headgate.counting import counted
 from headgate.errors import ClusterError, UsageError
 from headgate.execution.runner import Watcher
@@ -175,8 +175,12 @@ def _security(address: str, tls: ClusterTls | None) -> Security:
             f"certificates need an encrypted cluster: write tls:// in place of {address.partition('//')[0]}//"
         )
     for file in tls:
-        if not file.is_file():
-            raise UsageError(f"there is no file {file}")
+        try:
+            guarded.check(file, guarded.CERTIFICATE)
+        except OSError as error:
+            if isinstance(error, FileNotFoundError):
+                raise UsageError(f"there is no file {file}") from None
+            raise UsageError(f"cannot read {file}: {error.strerror}") from None
     return Security(
         tls_ca_file=str(tls.ca), tls_client_cert=str(tls.cert), tls_client_key=str(tls.key), require_encryption=True
     )

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from headgate import _core, identity
 from headgate.errors import ResultError, warn_renamed
-from headgate.files import arrays, renamed, sealed, store, tables
+from headgate.files import arrays, forms, renamed, sealed, store, tables
 from headgate.files.provenance import ADVICE
 from headgate.sweeps import bundle as bundles
 from headgate.sweeps import leftovers, receipt
@@ -247,14 +247,16 @@ def read_manifest(folder: Folder) -> dict[str, Any]:
         raise ResultError(
             f"there is no result and no dataset at {folder.url}: it has no manifest.json and no {MANIFEST}"
         )
-    manifest = sealed.parse(data, f"{folder.url}/{MANIFEST}")
+    manifest = sealed.parse(data, f"{folder.url}/{MANIFEST}", None)
     schema = manifest.get("schema")
+    file = f"{folder.url}/{MANIFEST}"
+    if schema not in (renamed.SCHEMA, SCHEMA):
+        raise ResultError(f"{file} has schema {schema!r}; this version of Headgate reads schema {SCHEMA}")
+    forms.check(manifest, f"sweep-{SCHEMA}", file)
     if schema == renamed.SCHEMA:
         warn_renamed(
             f"{folder.url} is of an earlier version of Headgate: its tables are read with the names of this one"
         )
-    elif schema != SCHEMA:
-        raise ResultError(f"{folder.url} has schema {schema!r}; this version of Headgate reads schema {SCHEMA}")
     return manifest
 
 

@@ -6,10 +6,14 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Protocol
 
+from headgate import guarded
 from headgate.errors import ResultError, UsageError
 from headgate.extras import require
 from headgate.files import durable, store
 from headgate.files.disk import DISK
+
+#: URLs of files on this machine. fsspec would open whatever has such a name.
+LOCAL = "file://"
 
 
 class Folder(Protocol):
@@ -89,10 +93,15 @@ class _LocalFolder:
         return [f"{folder}/{file.name}" for file in subfolder.iterdir()] if subfolder.is_dir() else []
 
     def read(self, names: Sequence[str]) -> dict[str, bytes]:
-        try:
-            return {name: DISK.read(self._path / name) for name in names if (self._path / name).is_file()}
-        except OSError as error:
-            raise ResultError(f"cannot read {self._path}: {error.strerror or error}") from None
+        contents = {}
+        for name in names:
+            try:
+                contents[name] = DISK.read(self._path / name, guarded.TABLE)
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            except OSError as error:
+                raise ResultError(f"cannot read {self._path / name}: {error.strerror or error}") from None
+        return contents
 
     def write(self, files: Mapping[str, bytes]) -> None:
         with self._writing():
@@ -193,7 +202,9 @@ def below(parent: str | Path | None, name: str) -> Folder:
 
 
 def at(location: str | Path) -> Folder:
-    """The folder at a path or a URL."""
+    """The folder at a path or a URL. A URL of this machine's files is a path."""
+    if isinstance(location, str) and location.startswith(LOCAL):
+        location = Path(location.removeprefix(LOCAL))
     return _RemoteFolder(str(location)) if _is_url(location) else _LocalFolder(Path(location))
 
 

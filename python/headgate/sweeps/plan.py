@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from headgate import identity, shipped
+from headgate import guarded, identity, shipped
 from headgate._core import ScenarioError
 from headgate.errors import UsageError, did_you_mean
 from headgate.files import tables
@@ -64,10 +64,11 @@ class SweptScenario(NamedTuple):
         if isinstance(scenario, Scenario):
             return cls(scenario.to_toml(), "<scenario>", tuple(changes), scenario.inputs.__getitem__)
         path = shipped.located(scenario)
+        data = guarded.read_bytes(path, guarded.SCENARIO)
         try:
-            text = path.read_text(encoding="utf-8")
+            text = data.decode()
         except UnicodeDecodeError:
-            Scenario.load(path)  # its error names the wrong byte
+            Scenario.parse(data, file=str(path))  # its error names the wrong byte
             raise
         return cls(text, str(path), tuple(changes), functools.cache(files_in(path.parent)))
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from headgate import guarded
 from headgate.errors import ResultError, UsageError
 from headgate.extras import require
 from headgate.files import damage, renamed, store, tables
@@ -76,10 +77,10 @@ def _result_views(path: Path, manifest: Mapping[str, Any]) -> DuckDBPyConnection
     runs = pa.Table.from_pylist([{key: run[key] for key in ("qdisc", "seed")} for run in manifest["runs"]])
     database.from_arrow(runs).create_view("runs")
     for name in tables.NAMES:
-        rows = _parquet(database, [str(path / f"{name}.parquet")])
+        rows = _parquet(database, [_checked(path, f"{name}.parquet")])
         (_with_new_names(rows, name) if old else rows).create_view(name)
     for name in tables.STREAMED:
-        if files := [str(path / file) for file in manifest["tables"] if file.startswith(f"{name}/")]:
+        if files := [_checked(path, file) for file in manifest["tables"] if file.startswith(f"{name}/")]:
             _parquet(database, files, union_by_name=True).create_view(name)
     return database
 
@@ -111,7 +112,9 @@ def _rows(database: DuckDBPyConnection, folder: Folder, name: str, files: list[s
     # Gauges of disciplines are columns of events; every other table has the same columns in each file.
     by_name = name in tables.STREAMED
     if folder.url is not None:
-        return _parquet(database, [f"{folder.url}/{file}" for file in files], union_by_name=by_name)
+        local = folder.files is None
+        places = [_checked(Path(folder.url), file) if local else f"{folder.url}/{file}" for file in files]
+        return _parquet(database, places, union_by_name=by_name)
     contents = folder.read(files)
     return database.from_arrow(tables.join(pq.read_table(io.BytesIO(contents[file])) for file in files))
 
@@ -124,6 +127,15 @@ def _with_new_names(rows: DuckDBPyRelation, name: str) -> DuckDBPyRelation:
     new = {words_of: f'case "{words_of}" {cases} else "{words_of}" end as "{words_of}"'}
     new |= {old: f'"{old}" as "{name}"' for old, name in columns.items()}
     return rows.project(", ".join(new.get(column, f'"{column}"') for column in rows.columns))
+
+
+def _checked(folder: Path, file: str) -> str:
+    """The path of a table that DuckDB will open; `ResultError` if it is missing or no regular file."""
+    try:
+        guarded.check(folder / file, guarded.TABLE)
+    except OSError as error:
+        raise ResultError(f"cannot read {folder / file}: {error.strerror or error}") from None
+    return str(folder / file)
 
 
 def _parquet(database: DuckDBPyConnection, files: list[str], **options: Any) -> DuckDBPyRelation:

@@ -11,6 +11,7 @@ from headgate.errors import ResultError
 from headgate.files import sealed
 
 SCHEMA = 2
+FORM = f"sweep-receipt-{SCHEMA}"
 RECEIPTS = "receipts"
 
 #: Prefix of the names of files that several runs share.
@@ -59,17 +60,16 @@ class Receipt(NamedTuple):
     @classmethod
     def parse(cls, data: bytes, shown: str) -> Self:
         """The receipt in the file called `shown`; `ResultError` if it is damaged."""
-        document = sealed.parse(data, shown)
-        try:
-            name = _stem(shown)
-            points: Mapping[str, Any] = document["points"] if "points" in document else {document["point"]: document}
-            # Receipts of earlier builds have only the names of runs.
-            runs = {each.get(HASH, run): StoredRun(each["scenario"], each["figures"]) for run, each in points.items()}
-            if name != name_of(list(runs)):
-                raise ResultError(f"{shown} is damaged: it is the receipt of {name_of(list(runs))}")
-            return cls(name, runs, {**document["tables"]}, document["schema"])
-        except (AttributeError, KeyError, TypeError):
-            raise ResultError(f"{shown} is damaged: it is no receipt") from None
+        document = sealed.parse(data, shown, FORM)
+        name = _stem(shown)
+        points: Mapping[str, Any] = document["points"] if "points" in document else {document["point"]: document}
+        # Receipts of earlier builds have only the names of runs.
+        runs = {each.get(HASH, run): StoredRun(each["scenario"], each["figures"]) for run, each in points.items()}
+        if name != name_of(list(runs)):
+            raise ResultError(f"{shown} is damaged: it is the receipt of {name_of(list(runs))}")
+        if [*map(identity.name_of, runs)] != list(points):
+            raise ResultError(f"{shown} is damaged: a run has not the name that its {HASH} gives it")
+        return cls(name, runs, document["tables"], document["schema"])
 
 
 def name_of(runs: Sequence[str]) -> str:

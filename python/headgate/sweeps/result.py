@@ -17,7 +17,7 @@ from headgate.files import damage, renamed, tables
 from headgate.scenario import Scenario
 from headgate.sweeps import folder as folders
 from headgate.sweeps import receipt
-from headgate.sweeps.dataset import POINTS, POINTS_HASH, read_manifest
+from headgate.sweeps.dataset import MANIFEST, POINTS, POINTS_HASH, read_manifest
 from headgate.sweeps.folder import Folder
 from headgate.sweeps.receipt import Receipt
 
@@ -77,7 +77,10 @@ class Sweep:
             raise ResultError(f"{self.url} has no {POINTS}: run the sweep again to make it")
         if POINTS_HASH in self.manifest:  # datasets of earlier builds have no hash
             damage.verified(data, str(self.manifest[POINTS_HASH]), f"{self.url}/{POINTS}")
-        return renamed.table("points", tables.parse(data, f"{self.url}/{POINTS}"))
+        points = renamed.table("points", tables.parse(data, f"{self.url}/{POINTS}"))
+        if missing := [name for name in ("point", *self.keys, "discipline") if name not in points.column_names]:
+            raise ResultError(f"{self.url}/{MANIFEST} is damaged: {POINTS} has no column {missing[0]!r}")
+        return points
 
     def files(self, name: str) -> list[str]:
         """The files of a table, in the order of `points`. A file has the rows of a run, or of several short runs."""
@@ -132,7 +135,10 @@ class Sweep:
             if missing := [place for place in some if place not in contents]:
                 raise ResultError(f"{self.url} has no {missing[0]}: run the sweep again")
             for place in some:
-                expected = self._receipts[files[place]].tables[name]
+                expected = self._receipts[files[place]].tables.get(name)
+                if expected is None:
+                    of_files = receipt.place_of(files[place])
+                    raise ResultError(f"{self.url}/{of_files} is damaged: it has no hash of {name}")
                 yield place, damage.verified(contents[place], expected, f"{self.url}/{place}")
 
     @cached_property

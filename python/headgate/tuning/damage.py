@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from headgate import guarded
 from headgate.errors import ResultError
 from headgate.files.disk import DISK
 from headgate.files.writing import write_files
@@ -18,6 +19,9 @@ from headgate.files.writing import write_files
 #: The file beside a study that has, or had, a trial.
 BEGUN = "study.begun"
 _BEGUN_TEXT = "Trials were stored in study.db. If it is empty now, they are lost.\n"
+
+#: Endings of the files that SQLite opens beside a database.
+_BESIDE = ("-journal", "-wal", "-shm")
 
 #: The attribute of a study with the identity of its search.
 IDENTITY = "identity"
@@ -36,8 +40,13 @@ def check_file(file: Path, name: str) -> str | None:
     Returns the identity of the search; None without a study, or if an earlier version wrote it. Optuna would begin a
     second study beside one whose name is damaged.
     """
-    if not file.exists():
-        return None
+    try:
+        if not guarded.exists(file, guarded.DATABASE):
+            return None
+        for ending in _BESIDE:
+            guarded.exists(file.with_name(file.name + ending), guarded.DATABASE)
+    except OSError as error:
+        raise ResultError(f"cannot read {error.filename}: {error.strerror}") from None
     try:
         # A process that was killed while it stored a trial left a journal. Only a writer may undo that trial with it.
         with closing(sqlite3.connect(f"file:{file}?mode=rw", uri=True)) as database:

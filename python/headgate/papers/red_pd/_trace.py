@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from headgate import guarded
 from headgate.errors import UsageError
 
 Floats = npt.NDArray[np.float64]
@@ -159,7 +160,7 @@ def _packets(path: Path) -> Iterator[tuple[Any, float, int]]:
     import dpkt
 
     raw = {12, 14, 101, 228, 229}  # numbers of link types of bare IP
-    with path.open("rb") as file:
+    with guarded.open_file(path, guarded.CAPTURE) as file:
         try:
             capture = dpkt.pcap.UniversalReader(file)
             kind = capture.datalink()
