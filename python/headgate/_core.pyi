@@ -164,6 +164,7 @@ class Gateway:
         offloads_off: bool = False,
         send: str = "auto",
         seed: int = 1,
+        kept: tuple[Sequence[str], Sequence[str]] | None = None,
     ) -> Self: ...
     notes: Final[list[str]]
     @property
@@ -176,6 +177,9 @@ class Gateway:
 
 def measure(scenario: Scenario, rate_bps: int, packet: int, seconds: float) -> dict[str, Any]: ...
 def prepare() -> None: ...
+def confine(kept: tuple[Sequence[str], Sequence[str]] | None = None) -> list[str]:
+    """Gives up rights of this thread for good: all but a gateway's with `kept`, else all but those of its keeper."""
+
 def requests() -> list[tuple[str, str, str, list[tuple[str, str]]]]:
     """Every request to the system that real packets need: name, act, purpose, and remedies by cause."""
 

@@ -98,7 +98,8 @@ def link(
                 err=True,
             )
         losses = LossWatch(lambda warning: typer.echo(warning, err=True))
-        with ViewSocket("link", shlex.join(command), made.view), screen() if view else nullcontext() as show:
+        with ViewSocket("link", shlex.join(command)) as top_socket, screen() if view else nullcontext() as show:
+            top_socket.serve(made.view)
             watches = (losses,) if show is None else (losses, show)
             ended = session.run(made, command, served, watches=watches, tick=keeper.tick)
         notes = keeper.end(ended)

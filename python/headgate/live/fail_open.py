@@ -92,8 +92,12 @@ def join(bridge: str, interfaces: tuple[str, str]) -> None:
 
 
 @contextmanager
-def prepared(mode: str, interfaces: tuple[str, str], report: Callable[[str], object]) -> Iterator[Callable[[], None]]:
+def prepared(
+    mode: str, interfaces: tuple[str, str], report: Callable[[str], object], *, confine: bool
+) -> Iterator[Callable[[], None]]:
     """Parts `interfaces` for a gateway, and joins them at its end if `mode` is open. Enter it before threads start.
+
+    With `confine` the child gives up all rights that joining does not need.
 
     Yields a function to call when the gateway forwards. If the interfaces were not joined before, they will not be
     joined without it.
@@ -113,7 +117,7 @@ def prepared(mode: str, interfaces: tuple[str, str], report: Callable[[str], obj
             remove(bridge)
         raise _refused("FailOpenProcess", error, interfaces) from None
     if child == 0:
-        _wait_and_join(end_of_process, held, bridge, interfaces)
+        _wait_and_join(end_of_process, held, bridge, interfaces, confine=confine)
     os.close(end_of_process)
     forwarded = joined
 
@@ -145,13 +149,15 @@ def _allow(held: int) -> None:
     os.write(held, b"1")
 
 
-def _wait_and_join(end_of_process: int, held: int, bridge: str, interfaces: tuple[str, str]) -> None:
+def _wait_and_join(end_of_process: int, held: int, bridge: str, interfaces: tuple[str, str], *, confine: bool) -> None:
     """The child: waits until the process has ended, joins the interfaces if it may, and exits."""
     code = 1
     try:
         # A service manager or a terminal signals the whole group when the gateway ends.
         signal.pthread_sigmask(signal.SIG_BLOCK, IGNORED)
         os.close(held)
+        if confine:
+            _core.confine()  # the gateway's notes tell what this machine lacks
         allowed = False
         while os.read(end_of_process, 1):
             allowed = True

@@ -7,6 +7,7 @@ pub(crate) mod capture;
 pub mod clock;
 pub mod ecn;
 mod end;
+pub(crate) mod filter;
 pub(crate) mod frame;
 mod header_cache;
 pub(crate) mod headers;
