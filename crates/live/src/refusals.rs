@@ -94,7 +94,7 @@ fn link() -> LiveResult<()> {
     fs::create_dir(&log).unwrap();
     let mut link = EmulatedLink::open(LinkSettings { log: Some(log.clone()), ..settings() })?;
     let words = vec![OsString::from("true")];
-    let child = shell::spawn(link.near(), words, Vec::new(), StandardStreams::OnlyErrors);
+    let child = shell::spawn(link.near(), words, Vec::new(), None, StandardStreams::OnlyErrors);
     let mut child = child.map_err(|error| match error {
         CommandStartError::Live(error) => error,
         CommandStartError::Program(error) => panic!("{error}"),

@@ -34,6 +34,7 @@ pub(crate) mod watched_interfaces;
 mod xdp;
 
 pub use end::{BATCH, KernelCounts, LinkEnd, ReceiveResult};
+pub use keeper::CommandUser;
 pub(crate) use keeper::{end_command, start_with_keeper};
 pub(crate) use kernel_queue::{KernelQueue, ReleasedPacket};
 pub(crate) use nat::Nat;

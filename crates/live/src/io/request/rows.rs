@@ -296,7 +296,8 @@ requests! {
         "COMMAND and the server run there, each with a parent that ends all their children",
         [(&[Limit, Memory], "Raise the limit of processes (ulimit -u; pids.max of the container or service, in Docker \
             --pids-limit), or free memory"),
-         (&[Forbidden, Unsupported], "Let the sandbox permit fork and prctl (in Docker --security-opt seccomp=unconfined)")];
+         (&[Forbidden, Unsupported], "Let the sandbox permit fork, prctl and, for COMMAND as the user of sudo, setresuid and \
+            setgroups (in Docker --security-opt seccomp=unconfined)")];
     ProcessWatch: "watch the process of COMMAND",
         "Headgate ends when COMMAND ends (pidfd_open)",
         [(&[Unsupported, Forbidden], "Use Linux 5.3 or later, or let the sandbox permit pidfd_open")];
