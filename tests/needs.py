@@ -95,6 +95,7 @@ NEEDS = {
     "ipv6": Need("IPv6 in the kernel", Path("/proc/sys/net/ipv6").exists),
     "jq": Need("jq", on_path("jq"), ("jq",)),
     "lab": Need("the lab", is_lab_built, command="make lab"),
+    "landlock": Need("Landlock in the kernel", lambda: True),
     "linux": Need("Linux", lambda: sys.platform == "linux"),
     "mirred": Need("cls_u32 and act_mirred in the kernel", lambda: True),
     "namespaces": Need("namespaces", lambda: any(succeeds("unshare", kind, "true") for kind in ("-mn", "-rmn"))),

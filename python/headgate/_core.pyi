@@ -118,6 +118,9 @@ class Scenario:
     qdiscs: Final[list[str]]
     groups: Final[list[tuple[str, str, int, float | None, bool, bool, bool]]]
 
+#: A user: its number, its group's, those of all its groups, and variables of its environment.
+_User = tuple[int, int, Sequence[int], Sequence[tuple[str, str]]]
+
 @final
 class Link:
     """A link on real packets between two hosts of its own. It runs until `stop`. Linux only."""
@@ -136,8 +139,8 @@ class Link:
         outside: bool = False,
         log: PathLike[str] | None = None,
     ) -> Self: ...
-    def spawn(self, words: Sequence[str]) -> int: ...
-    def serve(self, words: Sequence[str]) -> None: ...
+    def spawn(self, words: Sequence[str], user: _User | None = None) -> int: ...
+    def serve(self, words: Sequence[str], user: _User | None = None) -> None: ...
     def listens(self) -> bool: ...
     def poll(self) -> int | None: ...
     def poll_server(self) -> int | None: ...
@@ -164,6 +167,7 @@ class Gateway:
         offloads_off: bool = False,
         send: str = "auto",
         seed: int = 1,
+        kept: tuple[Sequence[str], Sequence[str]] | None = None,
     ) -> Self: ...
     notes: Final[list[str]]
     @property
@@ -176,6 +180,9 @@ class Gateway:
 
 def measure(scenario: Scenario, rate_bps: int, packet: int, seconds: float) -> dict[str, Any]: ...
 def prepare() -> None: ...
+def confine(kept: tuple[Sequence[str], Sequence[str]] | None = None) -> list[str]:
+    """Gives up rights of this thread for good: all but a gateway's with `kept`, else all but those of its keeper."""
+
 def requests() -> list[tuple[str, str, str, list[tuple[str, str]]]]:
     """Every request to the system that real packets need: name, act, purpose, and remedies by cause."""
 

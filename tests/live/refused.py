@@ -21,12 +21,14 @@ from typing import Any, NamedTuple
 #: Numbers of system calls: x86-64, and the table that newer architectures share.
 CALLS = {
     "x86_64": {
-        "capget": 125, "clone": 56, "clone3": 435, "epoll_create1": 291, "ioctl": 16, "pidfd_open": 434, "ppoll": 271,
-        "prctl": 157, "setsockopt": 54, "socket": 41, "unshare": 272,
+        "capget": 125, "capset": 126, "clone": 56, "clone3": 435, "epoll_create1": 291, "ioctl": 16,
+        "landlock_create_ruleset": 444, "pidfd_open": 434, "ppoll": 271,
+        "prctl": 157, "seccomp": 317, "setsockopt": 54, "socket": 41, "unshare": 272,
     },
     "aarch64": {
-        "capget": 90, "clone": 220, "clone3": 435, "epoll_create1": 20, "ioctl": 29, "pidfd_open": 434, "ppoll": 73,
-        "prctl": 167, "setsockopt": 208, "socket": 198, "unshare": 97,
+        "capget": 90, "capset": 91, "clone": 220, "clone3": 435, "epoll_create1": 20, "ioctl": 29,
+        "landlock_create_ruleset": 444, "pidfd_open": 434, "ppoll": 73,
+        "prctl": 167, "seccomp": 277, "setsockopt": 208, "socket": 198, "unshare": 97,
     },
 }  # fmt: skip
 

@@ -19,7 +19,7 @@ from headgate.live import exporter
 from tests import needs
 from tests.live.test_prometheus import read, view
 
-REQUEST = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"
+REQUEST = b"GET /metrics HTTP/1.1\r\nHost: localhost:9100\r\n\r\n"
 
 
 def free_port() -> int:
@@ -86,17 +86,62 @@ def test_the_exporter_serves_metrics_and_keeps_its_address():
 def test_other_methods_and_requests_that_are_no_requests_get_no_metrics(capfd: pytest.CaptureFixture[str]):
     port = free_port()
     with serving(port) as answered:
-        assert answer(port, b"POST /metrics HTTP/1.1\r\n\r\n").startswith(
-            b"HTTP/1.1 405 Method Not Allowed\r\nAllow: GET"
-        )
-        assert answer(port, b"\r\n\r\n").startswith(b"HTTP/1.1 405 ")
-        assert answer(port, b"GET \r\n\r\n").startswith(b"HTTP/1.1 404 ")
+        assert answer(port, b"POST" + REQUEST[3:]).startswith(b"HTTP/1.1 405 Method Not Allowed\r\nAllow: GET")
+        assert answer(port, REQUEST.replace(b"GET /metrics HTTP/1.1", b"")).startswith(b"HTTP/1.1 405 ")
+        assert answer(port, REQUEST.replace(b"/metrics HTTP/1.1", b"")).startswith(b"HTTP/1.1 404 ")
+        for none in (b"GET /metrics HTTP/1.1\r\n\r\n", b"\r\n\r\n", REQUEST[:-2] + b"Host: localhost\r\n\r\n"):
+            assert answer(port, none).startswith(b"HTTP/1.1 400 Bad Request")
         # More than a request may have. The exporter may close before it has read everything.
         with suppress(ConnectionError):
             assert answer(port, b"x" * 100_000) == b""
         assert answered == []
         scrape(port)
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_request_for_another_host_gets_no_metrics_but_a_sentence():
+    """A page whose name was rebound to this address asks with the name (DNS rebinding)."""
+    port = free_port()
+    with serving(port) as answered:
+        for host in (
+            b"evil.example",
+            b"evil.example:9100",
+            b"127.0.0.1.evil.example",
+            b"192.0.2.7",
+            b"[::2]:9100",
+            b"",
+            b"a b",
+        ):
+            refused = answer(port, REQUEST.replace(b"localhost:9100", host))
+            assert refused.startswith(b"HTTP/1.1 421 Misdirected Request\r\n"), host
+            assert b"answers only requests for localhost or for the host in --metrics HOST:PORT." in refused
+        assert answered == []
+        for host in (
+            b"localhost",
+            b"LocalHost.:1",
+            b"127.0.0.1",
+            f"127.0.0.1:{port}".encode(),
+            b"[::1]",
+            b"[0:0::1]:80",
+        ):
+            assert answer(port, REQUEST.replace(b"localhost:9100", host)).startswith(b"HTTP/1.1 200 OK"), host
+        # The header's name has no case, and blanks around its value do not belong to it.
+        assert answer(port, REQUEST.replace(b"Host: ", b"hOST:\t ")).startswith(b"HTTP/1.1 200 OK")
+
+
+def test_the_host_of_the_option_is_known_and_at_all_addresses_every_number():
+    named = exporter.KnownHosts("Gateway.example", "192.0.2.7")
+    assert {host: host in named for host in ("gateway.example:9100", "192.0.2.7", "localhost", "192.0.2.8")} == {
+        "gateway.example:9100": True,
+        "192.0.2.7": True,
+        "localhost": True,
+        "192.0.2.8": False,
+    }
+    for everywhere in (exporter.KnownHosts("0.0.0.0", "0.0.0.0"), exporter.KnownHosts("::", "::")):
+        assert "192.0.2.8:9100" in everywhere
+        assert "[fd00::1]" in everywhere
+        assert "gateway.example" not in everywhere
+        assert "1.2.3.4.evil.example" not in everywhere
 
 
 def test_a_request_has_a_deadline_even_if_bytes_keep_coming(monkeypatch: pytest.MonkeyPatch):

@@ -1,6 +1,7 @@
 """`headgate link` on real packets. Tests need Linux and namespaces, and are skipped otherwise."""
 
 import os
+import pwd
 import select
 import shlex
 import signal
@@ -183,6 +184,67 @@ def test_processes_that_the_command_left_running_end_with_it(how: str):
             process.communicate("")
             assert process.returncode == 0
     assert_ended([handle])
+
+
+#: Prints the user, the groups and the rights of a command, and the variables that name its user.
+IDENTITY = (
+    """id -u; id -g; id -G; echo "$HOME $USER $LOGNAME"; sed -n 's/^Cap[PE].*:[[:space:]]*//p' /proc/self/status"""
+)
+
+
+def sudo(uid: object, gid: object) -> dict[str, str]:
+    """The environment of a command that this user started by sudo."""
+    return {**os.environ, "SUDO_UID": str(uid), "SUDO_GID": str(gid), "SUDO_USER": "someone", "HOME": "/root"}
+
+
+def test_under_sudo_command_and_server_run_as_the_user_who_called_it():
+    needs.without("root")
+    nobody = pwd.getpwnam("nobody")
+    environment = sudo(nobody.pw_uid, nobody.pw_gid)
+    words = ("--rate", "1Mbit/s", "--no-summary", "--", "sh", "-c")
+    done = link(*words, IDENTITY, env=environment)
+    uid, gid, groups, variables, *capabilities = done.stdout.splitlines()
+    assert (uid, gid) == (str(nobody.pw_uid), str(nobody.pw_gid)), done.stderr
+    assert sorted(map(int, groups.split())) == sorted(os.getgrouplist("nobody", nobody.pw_gid))
+    assert variables == f"{nobody.pw_dir} nobody nobody"
+    assert {int(each, 16) for each in capabilities} == {0}
+    # The server's errors are shown. It ends before COMMAND starts, which is an error.
+    done = link("--rate", "1Mbit/s", "--server=sh -c 'id -u >&2'", "--", "true", env=environment)
+    assert done.stderr.splitlines()[0] == str(nobody.pw_uid)
+
+
+def test_under_sudo_as_root_keeps_the_command_root():
+    needs.without("root")
+    words = ("--rate", "1Mbit/s", "--no-summary", "--as-root", "--", "sh", "-c", "id -u; echo $HOME")
+    assert link(*words, env=sudo(65534, 65534)).stdout == "0\n/root\n"
+    # A shell of root's that sudo started from root.
+    assert link(*words[:3], "--", "id", "-u", env=sudo(0, 0)).stdout == "0\n"
+
+
+def test_variables_of_sudo_that_are_no_numbers_are_refused():
+    needs.without("root")
+    for uid, gid, named in (
+        ("someone", 1, "SUDO_UID=someone"),
+        (1, "", "SUDO_GID="),
+        (1 << 32, 1, "SUDO_UID=4294967296"),
+    ):
+        done = link("--rate", "1Mbit/s", "--", "true", env=sudo(uid, gid))
+        assert done.returncode == 2
+        assert (
+            f"error: {named}: expected a number, as sudo sets it; to run COMMAND as root, give --as-root" in done.stderr
+        )
+
+
+def test_kill_9_ends_a_command_of_another_user_too():
+    needs.without("root")
+    words = command("--rate", "1Mbit/s", "--", "sh", "-c", "echo $$; sleep 60 & exec sleep 60")
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=sudo(65534, 65534)) as process:
+        assert process.stdout is not None
+        assert int(process.stdout.readline()) in descendants(process.pid)
+        handles = [os.pidfd_open(pid) for pid in descendants(process.pid)]
+        assert len(handles) >= 2
+        process.kill()
+    assert_ended(handles)
 
 
 def test_a_user_namespace_replaces_root_and_gives_the_command_no_capabilities():

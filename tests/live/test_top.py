@@ -41,7 +41,8 @@ def view(*flows: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture
 def shown() -> Iterator[None]:
-    with ViewSocket("gateway", "eth1 - eth0", lambda: view(flow())):
+    with ViewSocket("gateway", "eth1 - eth0") as made:
+        made.serve(lambda: view(flow()))
         yield
 
 
@@ -56,7 +57,8 @@ def test_a_socket_is_closed_to_others_and_gone_afterwards(own_folder: Path):
 
 
 def test_a_link_that_has_ended_leaves_no_socket(own_folder: Path):
-    with ViewSocket("link", "bash", view):
+    with ViewSocket("link", "bash") as made:
+        made.serve(view)
         assert top.find("link")["what"] == "bash"
     assert list(own_folder.iterdir()) == []
     with pytest.raises(top.NotRunningError, match="no link or gateway of this user is running"):
@@ -80,7 +82,7 @@ def test_the_next_start_removes_the_sockets_of_killed_processes_and_no_other(own
     with socket.socket(socket.AF_UNIX) as busy:
         busy.bind(str(alive))
         busy.listen(0)
-        with ViewSocket("link", "bash", view):
+        with ViewSocket("link", "bash"):
             assert not stale.exists()
             assert alive.exists()
 
@@ -88,7 +90,8 @@ def test_the_next_start_removes_the_sockets_of_killed_processes_and_no_other(own
 @pytest.mark.usefixtures("shown")
 def test_of_several_links_one_must_be_named(own_folder: Path):
     other = own_folder / "link-1.sock"
-    with ViewSocket("link", "bash", view) as second:
+    with ViewSocket("link", "bash") as second:
+        second.serve(view)
         with pytest.raises(
             UsageError, match=rf"choose one with headgate top PID:\n  {os.getpid()}  gateway  eth1 - eth0"
         ):
@@ -96,14 +99,14 @@ def test_of_several_links_one_must_be_named(own_folder: Path):
         assert top.find("link")["what"] == "bash"
         with pytest.raises(top.NotRunningError, match="with the name or process other"):
             top.find("other")
-    assert second is not None
     assert not other.exists()
 
 
 def test_a_folder_that_others_can_write_to_is_not_used(own_folder: Path):
     own_folder.mkdir(mode=0o777)
     own_folder.chmod(0o777)
-    with ViewSocket("link", "bash", view):
+    with ViewSocket("link", "bash") as made:
+        assert made.folder is None
         assert list(own_folder.iterdir()) == []
     assert list(top_socket.running()) == []
 

@@ -34,6 +34,7 @@
 #![cfg(target_os = "linux")]
 #![deny(unsafe_code)]
 
+mod confinement;
 mod counts;
 mod error;
 mod forward;
@@ -48,6 +49,7 @@ pub mod run;
 mod threads;
 mod timeline;
 
+pub use confinement::{Confinement, Role};
 pub use error::{LiveError, LiveResult, SystemError};
 pub use forward::{
     CATCH_UP, ChangeSender, Fabric, FabricChange, FlowCounts, FlowView, Forwarder, ForwarderThread, LANE_METRICS, Lane,

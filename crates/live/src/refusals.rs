@@ -18,7 +18,8 @@ use crate::link::datagram_load::{DatagramLoad, measure};
 use crate::run::LiveRunError;
 use crate::shell::{self, CommandStartError, StandardStreams};
 use crate::{
-    Cause, EmulatedLink, Gateway, GatewaySettings, LaneSettings, LinkSettings, LiveError, LiveResult, Request,
+    Cause, Confinement, EmulatedLink, Gateway, GatewaySettings, LaneSettings, LinkSettings, LiveError, LiveResult,
+    Request, Role,
 };
 
 /// Answers of the system: no right, no such function, too many open files.
@@ -71,6 +72,7 @@ fn path(request: Request) -> Option<CommandPath> {
         | Request::FlowOptions
         | Request::CongestionControl => live_run,
         Request::FlowData => check,
+        Request::NoNewPrivileges | Request::FileRestriction | Request::DropRights | Request::CallFilter => confine,
         Request::ProcessWatch | Request::FailOpenProcess | Request::Bridge | Request::ViewSocket => return None,
     })
 }
@@ -92,7 +94,7 @@ fn link() -> LiveResult<()> {
     fs::create_dir(&log).unwrap();
     let mut link = EmulatedLink::open(LinkSettings { log: Some(log.clone()), ..settings() })?;
     let words = vec![OsString::from("true")];
-    let child = shell::spawn(link.near(), words, Vec::new(), StandardStreams::OnlyErrors);
+    let child = shell::spawn(link.near(), words, Vec::new(), None, StandardStreams::OnlyErrors);
     let mut child = child.map_err(|error| match error {
         CommandStartError::Live(error) => error,
         CommandStartError::Program(error) => panic!("{error}"),
@@ -151,7 +153,18 @@ fn two_interfaces() {
 fn open_gateway() -> LiveResult<()> {
     let interfaces = ["in", "out"].map(str::to_string);
     let (lanes, sending) = ([lane(), lane()], SendMethod::Xdp);
-    Gateway::open(GatewaySettings { interfaces, lanes, offloads_off: true, sending, seed: 1 })?.stop().map(drop)
+    Gateway::open(GatewaySettings { interfaces, lanes, offloads_off: true, sending, seed: 1, confinement: None })?
+        .stop()
+        .map(drop)
+}
+
+/// A gateway notes what its confinement lacks, and goes on. Here the note is an error.
+fn confine() -> LiveResult<()> {
+    // The rights belong to a thread, which a fault reaches too.
+    let confinement = Confinement { role: Role::Gateway, readable: Vec::new(), removable: Vec::new() };
+    let (notes, thread) = crate::threads::spawn("confined", move || Ok((confinement.enter(), || ())))?;
+    thread.join().unwrap();
+    notes.into_iter().next().map_or(Ok(()), |note| Err(LiveError::Refused(note)))
 }
 
 fn ip(line: &str) {

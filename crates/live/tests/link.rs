@@ -114,7 +114,7 @@ fn a_job_that_panics_ends_its_namespace_and_no_other() {
 fn a_namespaces_processes_end_with_it() {
     let Some(one) = allowed(Namespace::new()) else { return };
     let words = ["sleep", "100"].map(OsString::from).to_vec();
-    let mut child = shell::spawn(&one, words, Vec::new(), StandardStreams::OnlyErrors).unwrap();
+    let mut child = shell::spawn(&one, words, Vec::new(), None, StandardStreams::OnlyErrors).unwrap();
     drop(one);
     assert_eq!(shell::exit_code(child.wait().unwrap()), 128 + 9);
 }

@@ -1,9 +1,10 @@
 //! The Python class of a gateway between two interfaces. Its forwarding thread never waits for the interpreter.
 
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use headgate_live::io::SendMethod;
-use headgate_live::{Gateway as Running, GatewaySettings, LaneSettings};
+use headgate_live::{Confinement, Gateway as Running, GatewaySettings, LaneSettings, Role};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -11,6 +12,23 @@ use pyo3::types::PyDict;
 use crate::errors::settings_or_live_error;
 use crate::scenario::Scenario;
 use crate::view::view_dict;
+
+/// Files that may be read, with all that their folders contain, and folders in which files may be removed.
+type KeptPaths = (Vec<PathBuf>, Vec<PathBuf>);
+
+fn confinement(role: Role, (readable, removable): KeptPaths) -> Confinement {
+    Confinement { role, readable, removable }
+}
+
+/// Confines the calling thread, and the threads that it starts, to the rights of the process beside a gateway that joins
+/// its interfaces at its end, or with `kept` to those of a gateway. Nothing gives the rights back. Returns a note for each
+/// part that the system refused.
+#[pyfunction]
+#[pyo3(signature = (kept=None))]
+pub fn confine(kept: Option<KeptPaths>) -> Vec<String> {
+    let role = if kept.is_some() { Role::Gateway } else { Role::Keeper };
+    confinement(role, kept.unwrap_or_default()).enter()
+}
 
 /// A gateway that runs until `stop`.
 #[pyclass(frozen, module = "headgate._core")]
@@ -26,10 +44,13 @@ impl Gateway {
 impl Gateway {
     /// Forwards between two interfaces: forward from the first to the second, and reverse. Each direction takes the
     /// first link of its scenario, forward, with the first discipline. `overheads` are link overheads in bytes per
-    /// packet. `send` selects the transmit path: `packet`, `xdp` or `auto`. Raises `ValueError` for an unusable
-    /// interface or discipline.
+    /// packet. `send` selects the transmit path: `packet`, `xdp` or `auto`. With `kept`, files to read and folders in
+    /// which files may be removed, the gateway's threads and the calling thread give up all other rights for good.
+    /// Raises `ValueError` for an unusable interface or discipline.
     #[new]
-    #[pyo3(signature = (interfaces, forward, reverse, *, overheads=(0, 0), offloads_off=false, send="auto", seed=1))]
+    #[pyo3(signature = (
+        interfaces, forward, reverse, *, overheads=(0, 0), offloads_off=false, send="auto", seed=1, kept=None
+    ))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords")]
     fn new(
         py: Python<'_>,
@@ -40,10 +61,12 @@ impl Gateway {
         offloads_off: bool,
         send: &str,
         seed: u64,
+        kept: Option<KeptPaths>,
     ) -> PyResult<Gateway> {
-        let lanes = lanes(forward, reverse, overheads);
+        let (lanes, sending) = (lanes(forward, reverse, overheads), send_method(send)?);
+        let confinement = kept.map(|kept| confinement(Role::Gateway, kept));
         let settings =
-            GatewaySettings { interfaces: interfaces.into(), lanes, offloads_off, sending: send_method(send)?, seed };
+            GatewaySettings { interfaces: interfaces.into(), lanes, offloads_off, sending, seed, confinement };
         let opened = py.detach(|| Running::open(settings)).map_err(settings_or_live_error)?;
         Ok(Gateway(Mutex::new(opened)))
     }

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use aqm::{Rate, Span};
 use headgate_live::datagram_load::{self, DatagramLoad};
 use headgate_live::log::LinkLog;
-use headgate_live::shell::{self, CommandStartError, StandardStreams};
+use headgate_live::shell::{self, CommandStartError, CommandUser, StandardStreams};
 use headgate_live::{Addresses, EmulatedLink as Running, LaneSettings, LinkSettings, netns};
 use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
@@ -125,21 +125,26 @@ impl Link {
         Ok(Link(Mutex::new(LinkProcesses { link, qdiscs, seed, command: None, server: None })))
     }
 
-    /// Starts the command in the near host, with our standard streams. Returns the id of a process that ends with the
-    /// command and forwards signals to it.
-    fn spawn(&self, words: Vec<OsString>) -> PyResult<u32> {
+    /// Starts the command in the near host, with our standard streams, as `user` (its number, its group's, those of
+    /// its other groups, and variables of its environment) or as this process. Returns the id of a process that ends
+    /// with the command and forwards signals to it.
+    #[pyo3(signature = (words, user=None))]
+    fn spawn(&self, words: Vec<OsString>, user: Option<UserParts>) -> PyResult<u32> {
         let mut inner = self.inner();
-        let child = shell::spawn(inner.link.near(), words, variables(&inner.link), StandardStreams::Inherited);
+        let (user, variables) = with_user(user, variables(&inner.link));
+        let child = shell::spawn(inner.link.near(), words, variables, user, StandardStreams::Inherited);
         let child = child.map_err(not_started)?;
         let pid = child.id();
         inner.command = Some(child);
         Ok(pid)
     }
 
-    /// Starts the server in the far host, with our standard error only.
-    fn serve(&self, words: Vec<OsString>) -> PyResult<()> {
+    /// Starts the server in the far host, as `user`, with our standard error only.
+    #[pyo3(signature = (words, user=None))]
+    fn serve(&self, words: Vec<OsString>, user: Option<UserParts>) -> PyResult<()> {
         let mut inner = self.inner();
-        let child = shell::spawn(inner.link.far(), words, variables(&inner.link), StandardStreams::OnlyErrors);
+        let (user, variables) = with_user(user, variables(&inner.link));
+        let child = shell::spawn(inner.link.far(), words, variables, user, StandardStreams::OnlyErrors);
         let child = child.map_err(not_started)?;
         inner.server = Some(child);
         Ok(())
@@ -205,8 +210,21 @@ impl Link {
     }
 }
 
+/// A user: its number, its group's, those of its other groups, and variables of its environment.
+type UserParts = (u32, u32, Vec<u32>, Variables);
+type Variables = Vec<(String, String)>;
+
+/// The user of a command, and its environment: `variables` and those of the user.
+fn with_user(user: Option<UserParts>, mut variables: Variables) -> (Option<CommandUser>, Variables) {
+    let user = user.map(|(uid, gid, groups, own)| {
+        variables.extend(own);
+        CommandUser::new(uid, gid, &groups)
+    });
+    (user, variables)
+}
+
 /// Environment variables of a command: the addresses of both ends.
-fn variables(link: &Running) -> Vec<(String, String)> {
+fn variables(link: &Running) -> Variables {
     let Addresses { v4, v6 } = link.addresses();
     let v4 = ["NEAR", "FAR"].into_iter().zip(v4.map(IpAddr::from));
     let v6 = ["NEAR6", "FAR6"].into_iter().zip(v6.into_iter().flatten().map(IpAddr::from));

@@ -76,7 +76,7 @@ def execute_run(
         with ExitStack() as stack:
 
             def show(look: Callable[[], Mapping[str, Any]]) -> None:
-                stack.enter_context(ViewSocket("run", f"{scenario.name}, {run}", look))
+                stack.enter_context(ViewSocket("run", f"{scenario.name}, {run}")).serve(look)
 
             command = counterpart(run.qdisc, scenario) if scenario.world == RunWorld.KERNEL else None
             outcome, accuracy, notes = _core.run_live(

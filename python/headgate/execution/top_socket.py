@@ -52,19 +52,23 @@ def _open_folder() -> Path:
 
 
 class ViewSocket:
-    """Serves the result of `read_view` as JSON to every client, until the end of the context.
+    """Serves views as JSON to every client, from `serve` to the end of the context, at whose start it makes the socket.
 
     `name` is the kind, such as `gateway`; `what` describes it. If no socket can be made, it does nothing. Sockets that
     killed processes left behind are removed first.
     """
 
-    def __init__(self, name: str, what: str, read_view: Callable[[], Mapping[str, Any]]) -> None:
+    def __init__(self, name: str, what: str) -> None:
         self._head = {"name": name, "pid": os.getpid(), "what": what, "version": _core.VERSION}
-        self._read_view = read_view
         self._socket: socket.socket | None = None
 
+    @property
+    def folder(self) -> Path | None:
+        """The folder of the socket; None without one."""
+        return None if self._socket is None else self._path.parent
+
     def __enter__(self) -> Self:
-        with suppress(OSError, RuntimeError):  # `RuntimeError`: no thread can be started
+        with suppress(OSError):
             folder = _open_folder()
             for path in folder.glob("*.sock"):
                 _remove_if_stale(path)
@@ -75,8 +79,13 @@ class ViewSocket:
             self._path.chmod(0o600)
             listening.listen()
             self._socket = listening
-            Thread(target=self._serve, args=(listening,), name="top", daemon=True).start()
         return self
+
+    def serve(self, read_view: Callable[[], Mapping[str, Any]]) -> None:
+        """Answers clients with the view that `read_view` returns, in a thread."""
+        if self._socket is not None:
+            with suppress(RuntimeError):  # no thread can be started
+                Thread(target=self._serve, args=(self._socket, read_view), name="top", daemon=True).start()
 
     def __exit__(self, *_: object) -> None:
         if self._socket is not None:
@@ -86,7 +95,7 @@ class ViewSocket:
             self._socket.close()
             self._path.unlink(missing_ok=True)
 
-    def _serve(self, listening: socket.socket) -> None:
+    def _serve(self, listening: socket.socket, read_view: Callable[[], Mapping[str, Any]]) -> None:
         while True:
             try:
                 client, _ = listening.accept()
@@ -95,7 +104,7 @@ class ViewSocket:
             with client, suppress(OSError):
                 client.settimeout(TIMEOUT_S)
                 client.sendall(
-                    json.dumps(store.without_nan({**self._head, "view": self._read_view()}), allow_nan=False).encode()
+                    json.dumps(store.without_nan({**self._head, "view": read_view()}), allow_nan=False).encode()
                 )
 
 

@@ -1,5 +1,6 @@
 """The command `headgate link`."""
 
+import os
 import shlex
 from contextlib import nullcontext
 from pathlib import Path
@@ -26,6 +27,10 @@ def link(
     outside: Annotated[
         bool,
         typer.Option("--outside", help="Use this machine's own network as the far end; needs root."),
+    ] = False,
+    as_root: Annotated[
+        bool,
+        typer.Option("--as-root", help="Under sudo, run COMMAND and the server as root, not as the user of sudo."),
     ] = False,
     cc: Annotated[
         str | None, typer.Option(metavar="NAME", help="Congestion control of TCP in both hosts, such as reno.")
@@ -54,7 +59,7 @@ def link(
     """Run a command behind an emulated link (Linux).
 
     COMMAND runs in a network namespace, the near host 100.64.0.1. The link leads to the far host 100.64.0.2, where the
-    server runs. headgate exits with COMMAND's exit code.
+    server runs. Under sudo, both run as the user who called it. headgate exits with COMMAND's exit code.
 
     Options from --rate to --overhead apply to both directions. Each also exists for one: --forward-rate is from COMMAND
     to the far host, --reverse-rate back.
@@ -64,6 +69,7 @@ def link(
     from headgate.execution.top_socket import ViewSocket
     from headgate.live import options, session
     from headgate.live import summary as summaries
+    from headgate.live.invoker import invoker
     from headgate.live.log import LinkLog
     from headgate.live.losses import LossWatch
     from headgate.live.view import screen
@@ -79,6 +85,7 @@ def link(
             "no command to run behind the link: write one behind --, as in headgate link --rate 10Mbit/s -- bash"
         )
     served = _words(server, outside=outside)
+    user = None if as_root else invoker(os.environ)
     sysctls = [("ipv4/tcp_ecn", "1" if tcp_ecn else "0")]
     if cc is not None:
         sysctls.append(("ipv4/tcp_congestion_control", cc))
@@ -98,9 +105,10 @@ def link(
                 err=True,
             )
         losses = LossWatch(lambda warning: typer.echo(warning, err=True))
-        with ViewSocket("link", shlex.join(command), made.view), screen() if view else nullcontext() as show:
+        with ViewSocket("link", shlex.join(command)) as top_socket, screen() if view else nullcontext() as show:
+            top_socket.serve(made.view)
             watches = (losses,) if show is None else (losses, show)
-            ended = session.run(made, command, served, watches=watches, tick=keeper.tick)
+            ended = session.run(made, command, served, user=user, watches=watches, tick=keeper.tick)
         notes = keeper.end(ended)
     if summary:
         out = console(stderr=True)

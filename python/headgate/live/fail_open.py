@@ -89,8 +89,12 @@ def join(bridge: str, interfaces: tuple[str, str]) -> None:
 
 
 @contextmanager
-def prepared(mode: str, interfaces: tuple[str, str], report: Callable[[str], object]) -> Iterator[Callable[[], None]]:
+def prepared(
+    mode: str, interfaces: tuple[str, str], report: Callable[[str], object], *, confine: bool
+) -> Iterator[Callable[[], None]]:
     """Parts `interfaces` for a gateway, and joins them at its end if `mode` is open. Enter it before threads start.
+
+    With `confine` the child gives up all rights that joining does not need.
 
     Yields a function to call when the gateway forwards. If the interfaces were not joined before, they will not be
     joined without it.
@@ -105,7 +109,9 @@ def prepared(mode: str, interfaces: tuple[str, str], report: Callable[[str], obj
     end_of_process, held = os.pipe()
     try:
         child = children.fork(
-            lambda: _wait_and_join(end_of_process, bridge, interfaces), (end_of_process,), outlives=True
+            lambda: _wait_and_join(end_of_process, bridge, interfaces, confine=confine),
+            (end_of_process,),
+            outlives=True,
         )
     except OSError as error:
         if made:
@@ -142,9 +148,11 @@ def _allow(held: int) -> None:
     os.write(held, b"1")
 
 
-def _wait_and_join(end_of_process: int, bridge: str, interfaces: tuple[str, str]) -> int:
+def _wait_and_join(end_of_process: int, bridge: str, interfaces: tuple[str, str], *, confine: bool) -> int:
     """The child: waits until the process has ended and joins the interfaces if it may. Returns 0 if it did."""
     allowed = False
+    if confine:
+        _core.confine()  # the gateway's notes tell what this machine lacks
     try:
         while os.read(end_of_process, 1):
             allowed = True

@@ -1,5 +1,7 @@
 """Runs a gateway between two interfaces until a signal stops it. SIGHUP reloads its settings."""
 
+import errno
+import os
 import signal
 import time
 from collections.abc import Callable, Sequence
@@ -8,6 +10,7 @@ from typing import Any, NamedTuple, Self
 from headgate import _core
 from headgate.errors import HeadgateError, UsageError
 from headgate.live import notify
+from headgate.live.confinement import KeptPaths
 from headgate.live.gateway_settings import FIXED, GatewaySettings
 from headgate.live.session import TICK
 
@@ -15,8 +18,13 @@ STOPS = (signal.SIGINT, signal.SIGTERM)
 RELOADS = signal.SIGHUP
 
 #: Settings that the extension does not know.
-OURS = ("metrics", "fail")
+OURS = ("metrics", "fail", "no_sandbox", "traces")
 
+#: Why a file that everybody may read was refused.
+READS_NO_MORE = (
+    "note: a running gateway reads only files in the folders of its settings and traces at the start: "
+    "move the file there, or restart"
+)
 
 #: Gets views of a running gateway.
 Watch = Callable[[dict[str, Any]], object]
@@ -50,13 +58,15 @@ class BlockedSignals:
         return None if info is None else info.si_signo
 
 
-def open_gateway(settings: GatewaySettings) -> _core.Gateway:
+def open_gateway(settings: GatewaySettings, kept: KeptPaths | None) -> _core.Gateway:
     """Opens a gateway, which starts to forward.
 
-    Raises `UsageError` for settings that cannot be used, `GatewayError` if it cannot be opened.
+    With `kept` this thread, the gateway's and those that start later have no other rights from then on. Raises
+    `UsageError` for settings that cannot be used, `GatewayError` if it cannot be opened.
     """
+    known = {key: value for key, value in settings._asdict().items() if key not in OURS}
     try:
-        return _core.Gateway(**{key: value for key, value in settings._asdict().items() if key not in OURS})
+        return _core.Gateway(**known, kept=kept)
     except ValueError as error:
         raise UsageError(str(error)) from None
     except _core.LiveError as error:
@@ -115,6 +125,8 @@ def reloading(
                 raise UsageError(f"{', '.join(FIXED)} cannot change while the gateway runs: restart it")
             gateway.refit(new.forward, new.reverse, overheads=new.overheads)
         except (UsageError, ValueError, _core.LiveError) as error:
+            if os.strerror(errno.EACCES) in str(error) and not settings.no_sandbox:
+                report(READS_NO_MORE)
             report(f"error: {error}\nthe settings are unchanged")
         else:
             report("reloaded")

@@ -56,12 +56,16 @@ def gateway(
             metavar="HOW", help="When the gateway ends: closed (default), or open: a kernel bridge passes packets."
         ),
     ] = None,
+    no_sandbox: Annotated[
+        bool | None,
+        typer.Option("--no-sandbox", help="Keep all rights of the process while it forwards, for debugging."),
+    ] = None,
     view: Annotated[bool, typer.Option("--view", help="Show the gateway in the terminal.")] = False,
 ) -> None:
     """Forward packets between two interfaces (Linux).
 
-    Each direction has a discipline of its own. Needs root. Both interfaces must be up and have no IP address. The
-    gateway runs until SIGINT or SIGTERM and then prints a summary.
+    Each direction has a discipline of its own. Needs root, and gives up root's rights once it forwards. Both interfaces
+    must be up and have no IP address. The gateway runs until SIGINT or SIGTERM and then prints a summary.
 
     Options from --rate to --overhead apply to both directions. Each also exists for one: --forward-rate is from --in to
     --out, --reverse-rate back. A direction without a rate forwards packets without delay.
@@ -70,12 +74,14 @@ def gateway(
     from headgate.execution.top_socket import ViewSocket
     from headgate.live import fail_open, gateway_settings, notify, summary
     from headgate.live import gateway as gateways
+    from headgate.live.confinement import kept_paths
     from headgate.live.exporter import Exporter
     from headgate.live.losses import LossWatch
     from headgate.live.view import screen
 
     given_options: dict[str, Any] = {**given, "in": in_, "out": out, "class": class_, "flow": flow}
     given_options |= {"metrics": metrics, "offloads-off": offloads_off, "send": send, "seed": seed, "fail": fail}
+    given_options |= {"no-sandbox": no_sandbox}
 
     def load() -> gateway_settings.GatewaySettings:
         return gateway_settings.load(given_options, config)
@@ -88,16 +94,19 @@ def gateway(
     with ExitStack() as stack:
         signals = stack.enter_context(gateways.BlockedSignals())
         settings = load()
-        forwards = stack.enter_context(fail_open.prepared(settings.fail, settings.interfaces, report))
+        sandbox = not settings.no_sandbox
+        forwards = stack.enter_context(fail_open.prepared(settings.fail, settings.interfaces, report, confine=sandbox))
         exporter = None if settings.metrics is None else Exporter(settings.metrics)
-        opened = gateways.open_gateway(settings)
+        top_socket = stack.enter_context(ViewSocket("gateway", " - ".join(settings.interfaces)))
+        files = (*settings.traces, *(() if config is None else (config,)))
+        opened = gateways.open_gateway(settings, kept_paths(files, top_socket.folder) if sandbox else None)
         forwards()
         for note in opened.notes:
             report(f"note: {note}")
         report(f"forwarding between {' and '.join(settings.interfaces)}")
         if exporter is not None:
             stack.enter_context(exporter.serve(opened.view))
-        stack.enter_context(ViewSocket("gateway", " - ".join(settings.interfaces), opened.view))
+        top_socket.serve(opened.view)
         notify.notify(READY=1)
         reload = gateways.reloading(opened, settings, None if config is None else load, report)
         watches: list[gateways.Watch] = [LossWatch(report), notify.Heartbeat()]

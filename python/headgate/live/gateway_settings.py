@@ -18,7 +18,16 @@ UNSHAPED = "100Gbit/s"
 NEED_A_RATE = ("schedule", "schedule-period", "limit", "qdisc", "overhead")
 
 #: Keys that cannot change while the gateway runs, with the type of their values.
-FIXED = {"in": str, "out": str, "metrics": str, "offloads-off": bool, "send": str, "seed": int, "fail": str}
+FIXED = {
+    "in": str,
+    "out": str,
+    "metrics": str,
+    "offloads-off": bool,
+    "send": str,
+    "seed": int,
+    "fail": str,
+    "no-sandbox": bool,
+}
 
 #: Ways to send frames.
 SEND_MODES = ("auto", "packet", "xdp")
@@ -48,11 +57,13 @@ class GatewaySettings(NamedTuple):
     send: str
     seed: int
     fail: str
+    no_sandbox: bool
+    traces: tuple[Path, ...]
 
     @property
     def fixed(self) -> tuple[object, ...]:
         """The settings that cannot change while the gateway runs."""
-        return (self.interfaces, self.metrics, self.offloads_off, self.send, self.seed, self.fail)
+        return (self.interfaces, self.metrics, self.offloads_off, self.send, self.seed, self.fail, self.no_sandbox)
 
 
 def load(options_given: Mapping[str, Any], config: Path | None) -> GatewaySettings:
@@ -126,6 +137,8 @@ def settings(options_given: Mapping[str, Any]) -> GatewaySettings:
         send,
         seed,
         fail,
+        options_given.get("no-sandbox", False),
+        tuple(Path(value) for key, value in given.items() if key.endswith("trace")),
     )
     return GatewaySettings((options_given["in"], options_given["out"]), forward, reverse, overheads, *fixed)
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from headgate import _core, guarded
 from headgate.errors import HeadgateError, UsageError
+from headgate.live.invoker import CommandUser
 from headgate.terminal.console import console
 
 #: Seconds between views of the link.
@@ -61,19 +62,20 @@ def run(
     link: _core.Link,
     command: Sequence[str],
     server: Sequence[str] = (),
+    user: CommandUser | None = None,
     watches: Sequence[Callable[[dict[str, Any]], object]] = (),
     tick: Callable[[], object] | None = None,
 ) -> CommandRun:
-    """Runs `command` in the near host while `server` runs in the far host.
+    """Runs `command` in the near host while `server` runs in the far host, both as `user` or as this process.
 
     `watches` get a view of the link every `TICK` seconds; `tick` is called as often.
     """
     try:
         if server:
-            _serve(link, server)
+            _serve(link, server, user)
         with _signals() as forward_to:
             begun = time.monotonic()
-            pid = _start(link.spawn, command)
+            pid = _start(link.spawn, command, user)
             forward_to(pid)
             code = _wait(link, pid, watches, tick)
             seconds = time.monotonic() - begun
@@ -99,16 +101,16 @@ def own_resolvers(configured: Path = Path("/etc/resolv.conf")) -> str:
     return ", ".join(servers or ["127.0.0.1"]) if own else ""
 
 
-def _start(start: Callable[[Sequence[str]], Any], words: Sequence[str]) -> Any:
+def _start(start: Callable[..., Any], words: Sequence[str], user: CommandUser | None) -> Any:
     try:
-        return start(words)
+        return start(words, user)
     except OSError as error:
         raise CommandError(words[0], error) from None
 
 
-def _serve(link: _core.Link, server: Sequence[str]) -> None:
+def _serve(link: _core.Link, server: Sequence[str], user: CommandUser | None) -> None:
     """Starts the server and waits until it listens, or for a time, since not every server uses TCP or UDP."""
-    _start(link.serve, server)
+    _start(link.serve, server, user)
     end = time.monotonic() + SERVER_START_S
     while not link.listens():
         if (code := link.poll_server()) is not None:

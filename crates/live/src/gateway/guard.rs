@@ -21,12 +21,16 @@ use crate::threads;
 pub(crate) struct Guard {
     failure: Arc<OnceLock<InterfaceFailure>>,
     stop_signal: Arc<OwnedFd>,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<JoinHandle<Option<()>>>,
 }
 
 impl Guard {
-    /// Sets `stop` when one of the interfaces `names` is removed or switched off.
-    pub(crate) fn watch(names: &[String], stop: Arc<AtomicBool>) -> LiveResult<Guard> {
+    /// Sets `stop` when one of the interfaces `names` is removed or switched off. The thread calls `confine` first.
+    pub(crate) fn watch(
+        names: &[String],
+        stop: Arc<AtomicBool>,
+        confine: impl FnOnce() + Send + 'static,
+    ) -> LiveResult<Guard> {
         let interfaces = WatchedInterfaces::new(names)?;
         let failure = Arc::<OnceLock<InterfaceFailure>>::default();
         let stop_signal = Arc::new(Request::LinkEvents.ask(|| eventfd(0, EventfdFlags::CLOEXEC))?);
@@ -37,7 +41,11 @@ impl Guard {
                 let _ = failure_found.set(final_state(&interfaces, failure));
             }
         };
-        let thread = threads::start("guard", watching)?;
+        let make = move || {
+            confine();
+            Ok(((), watching))
+        };
+        let ((), thread) = threads::spawn("guard", make)?;
         Ok(Guard { failure, stop_signal, thread: Some(thread) })
     }
 

@@ -3,6 +3,7 @@
 mod guard;
 
 use self::guard::Guard;
+use crate::confinement::Confinement;
 use crate::error::{LiveError, LiveResult};
 use crate::forward::forwarder::Forwarder;
 use crate::forward::running::ForwarderThread;
@@ -27,6 +28,8 @@ pub struct GatewaySettings {
     pub sending: SendMethod,
     /// Seed of all random streams.
     pub seed: u64,
+    /// What the gateway's threads and the calling thread keep once they forward; `None` keeps all rights.
+    pub confinement: Option<Confinement>,
 }
 
 /// A running gateway. Dropping it stops it and restores the interfaces, except for offloads.
@@ -38,13 +41,14 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    /// Checks both interfaces and forwards between them, in a thread with real-time priority where permitted.
+    /// Checks both interfaces and forwards between them, in a thread with real-time priority where permitted. With a
+    /// [`Confinement`], the calling thread has given up its other rights afterwards.
     ///
     /// # Errors
     /// Refused, with the remedy, if an interface or a discipline is unsuitable; otherwise the request that the system
     /// refused.
     pub fn open(settings: GatewaySettings) -> LiveResult<Gateway> {
-        let GatewaySettings { interfaces, mut lanes, offloads_off, sending, seed } = settings;
+        let GatewaySettings { interfaces, mut lanes, offloads_off, sending, seed, confinement } = settings;
         let found = [check_interface(&interfaces[0])?, check_interface(&interfaces[1])?];
         check_pair(&found)?;
         // Offloads stay off: change them only if the sockets are permitted.
@@ -60,10 +64,16 @@ impl Gateway {
         notes.extend(slower.map(|why| format!("a packet socket sends the frames, which is slower: {why}")));
         let slot_bytes = Pool::slot_for(a.mtu().max(b.mtu()));
         lanes.iter_mut().for_each(|lane| lane.slot_bytes = slot_bytes);
+        let of_thread = confinement.clone();
         let forwarder = ForwarderThread::start("gateway", Monotonic::new(), move |clock| {
-            Ok(Forwarder::new(a, b, LaneSettings::build_both(&lanes, Layer::Ethernet, seed)?, clock))
+            let lanes = LaneSettings::build_both(&lanes, Layer::Ethernet, seed)?;
+            // The clock has its priority, and the lanes have their memory.
+            confine(of_thread.as_ref());
+            Ok(Forwarder::new(a, b, lanes, clock))
         })?;
-        let guard = Guard::watch(&interfaces, forwarder.stop_flag())?;
+        let of_guard = confinement.clone();
+        let guard = Guard::watch(&interfaces, forwarder.stop_flag(), move || drop(confine(of_guard.as_ref())))?;
+        notes.extend(confine(confinement.as_ref()));
         Ok(Gateway { guard, forwarder, seed, notes })
     }
 
@@ -99,6 +109,11 @@ impl Gateway {
         let ended = self.forwarder.stop();
         failure.map_or(ended, |what| Err(LiveError::Ended(what)))
     }
+}
+
+/// Confines the calling thread, and returns notes. All threads get the same ones.
+fn confine(confinement: Option<&Confinement>) -> Vec<String> {
+    confinement.map(Confinement::enter).unwrap_or_default()
 }
 
 /// Finds the interface `name` and checks that it is suitable by itself.

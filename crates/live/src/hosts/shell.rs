@@ -7,6 +7,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 
 use crate::error::{LiveError, LiveResult};
 use crate::hosts::netns::Namespace;
+pub use crate::io::CommandUser;
 use crate::io::request::Request;
 use crate::io::start_with_keeper;
 
@@ -45,7 +46,7 @@ impl CommandStartError {
     }
 }
 
-/// Starts the command `words` in `namespace`, with `variables` in its environment. The command and all its descendants
+/// Starts the command `words` in `namespace`, with `variables` in its environment, as `user` or as this process's. The command and all its descendants
 /// are killed when the namespace is dropped or this process dies. Descendants that outlive the command are killed too.
 ///
 /// The returned child is a keeper process. It ends with the command, with the same [`exit_code`], and passes on signals
@@ -57,6 +58,7 @@ pub fn spawn(
     namespace: &Namespace,
     words: Vec<OsString>,
     variables: Vec<(String, String)>,
+    user: Option<CommandUser>,
     streams: StandardStreams,
 ) -> Result<Child, CommandStartError> {
     namespace.run(move || {
@@ -66,7 +68,7 @@ pub fn spawn(
         if streams == StandardStreams::OnlyErrors {
             command.stdin(Stdio::null()).stdout(Stdio::null()).process_group(0);
         }
-        start_with_keeper(&mut command);
+        start_with_keeper(&mut command, user);
         // A fault of a test comes before `fork`.
         Request::Process.ask(|| Ok::<_, io::Error>(()))?;
         command.spawn().map_err(CommandStartError::of)

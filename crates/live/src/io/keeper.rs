@@ -11,8 +11,9 @@ use std::process::{Child, Command};
 
 use rustix::fs::{Mode, OFlags, open};
 use rustix::process::{
-    Pid, Signal, getpid, getppid, kill_process, set_child_subreaper, set_parent_process_death_signal,
+    Gid, Pid, Signal, Uid, getpid, getppid, kill_process, set_child_subreaper, set_parent_process_death_signal,
 };
+use rustix::thread::{set_thread_groups, set_thread_res_gid, set_thread_res_uid};
 
 /// Signal that makes a keeper kill its command. The kernel sends it when the thread that started the keeper ends.
 const KILL_REQUEST: Signal = Signal::POWER;
@@ -20,13 +21,38 @@ const KILL_REQUEST: Signal = Signal::POWER;
 /// A shell's exit code for a command killed by `SIGKILL`.
 const KILLED_EXIT_CODE: i32 = 128 + 9;
 
-/// Makes `command` start with a keeper. The child is then the keeper. Its exit code is the command's, as a shell reports
-/// it. The keeper passes on signals that this process sends to it.
-pub(crate) fn start_with_keeper(command: &mut Command) {
+/// The user of a command, with the groups that the user belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandUser {
+    uid: Uid,
+    gid: Gid,
+    groups: Vec<Gid>,
+}
+
+impl CommandUser {
+    /// The user `uid` in its main group `gid` and in `groups`.
+    pub fn new(uid: u32, gid: u32, groups: &[u32]) -> CommandUser {
+        let groups = groups.iter().copied().map(Gid::from_raw).collect();
+        CommandUser { uid: Uid::from_raw(uid), gid: Gid::from_raw(gid), groups }
+    }
+
+    /// Makes the calling thread this user's, for good. The groups first: they need rights that end with the user.
+    fn enter(&self) -> io::Result<()> {
+        let CommandUser { uid, gid, groups } = self;
+        set_thread_groups(groups)?;
+        set_thread_res_gid(*gid, *gid, *gid)?;
+        Ok(set_thread_res_uid(*uid, *uid, *uid)?)
+    }
+}
+
+/// Makes `command` start with a keeper, and run as `user`, or as this process does. The child is then the keeper, of the
+/// same user as this process: the command cannot kill it. Its exit code is the command's, as a shell reports it. The
+/// keeper passes on signals that this process sends to it.
+pub(crate) fn start_with_keeper(command: &mut Command, user: Option<CommandUser>) {
     let parent = getpid();
-    // SAFETY: the closure runs between fork and exec. It only makes system calls and uses only the stack; see
-    // `fork_keeper`.
-    unsafe { command.pre_exec(move || fork_keeper(parent)) };
+    // SAFETY: the closure runs between fork and exec. It only makes system calls, uses only the stack and reads `user`;
+    // see `fork_keeper`.
+    unsafe { command.pre_exec(move || fork_keeper(parent, user.as_ref())) };
 }
 
 /// Kills the keeper's command and its descendants if they still run, and waits for the keeper.
@@ -38,7 +64,7 @@ pub(crate) fn end_command(keeper: &mut Child) -> io::Result<()> {
 }
 
 /// Forks: the child executes the command, the parent becomes its keeper.
-fn fork_keeper(parent: Pid) -> io::Result<()> {
+fn fork_keeper(parent: Pid, user: Option<&CommandUser>) -> io::Result<()> {
     set_parent_death_signal(parent, KILL_REQUEST)?;
     set_child_subreaper(Some(getpid()))?;
     let (keeper, unblocked) = (getpid(), block_all_signals()?);
@@ -46,6 +72,8 @@ fn fork_keeper(parent: Pid) -> io::Result<()> {
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         0 => {
+            // First: a process that changes its user loses the signal.
+            user.map_or(Ok(()), CommandUser::enter)?;
             set_parent_death_signal(keeper, Signal::KILL)?;
             // SAFETY: `unblocked` was written by `sigprocmask` in `block_all_signals`.
             unsafe { libc::sigprocmask(libc::SIG_SETMASK, &unblocked, std::ptr::null_mut()) };

@@ -7,6 +7,7 @@ pub(crate) mod capture;
 pub mod clock;
 pub mod ecn;
 mod end;
+pub(crate) mod filter;
 pub(crate) mod frame;
 mod header_cache;
 pub(crate) mod headers;
@@ -33,6 +34,7 @@ pub(crate) mod watched_interfaces;
 mod xdp;
 
 pub use end::{BATCH, KernelCounts, LinkEnd, ReceiveResult};
+pub use keeper::CommandUser;
 pub(crate) use keeper::{end_command, start_with_keeper};
 pub(crate) use kernel_queue::{KernelQueue, ReleasedPacket};
 pub(crate) use nat::Nat;

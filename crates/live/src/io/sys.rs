@@ -3,8 +3,10 @@
 
 use std::io;
 use std::mem::{MaybeUninit, size_of};
-use std::net::{Ipv4Addr, UdpSocket};
+use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 
 use super::request::Request;
 use crate::error::{LiveError, LiveResult};
@@ -41,7 +43,7 @@ pub(super) fn ioctl(fd: BorrowedFd<'_>, code: libc::Ioctl, request: &mut libc::i
 
 /// Asks `code` about an interface of the calling thread's network namespace, or sets its property.
 fn control(request: &mut libc::ifreq, code: libc::c_ulong) -> io::Result<()> {
-    let socket = UdpSocket::bind("0.0.0.0:0")?;
+    let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
     ioctl(socket.as_fd(), code as libc::Ioctl, request)
 }
 

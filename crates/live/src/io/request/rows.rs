@@ -296,10 +296,28 @@ requests! {
         "COMMAND and the server run there, each with a parent that ends all their children",
         [(&[Limit, Memory], "Raise the limit of processes (ulimit -u; pids.max of the container or service, in Docker \
             --pids-limit), or free memory"),
-         (&[Forbidden, Unsupported], "Let the sandbox permit fork and prctl (in Docker --security-opt seccomp=unconfined)")];
+         (&[Forbidden, Unsupported], "Let the sandbox permit fork, prctl and, for COMMAND as the user of sudo, setresuid and \
+            setgroups (in Docker --security-opt seccomp=unconfined)")];
     ProcessWatch: "watch the process of COMMAND",
         "Headgate ends when COMMAND ends (pidfd_open)",
         [(&[Unsupported, Forbidden], "Use Linux 5.3 or later, or let the sandbox permit pidfd_open")];
+    NoNewPrivileges: "forbid new privileges",
+        "Programs that a gateway would execute could otherwise get more rights than it has (PR_SET_NO_NEW_PRIVS)",
+        [(&[Forbidden, Unsupported], "Let the sandbox permit prctl; the gateway runs without this protection")];
+    FileRestriction: "restrict the files of the gateway",
+        "After its start it reads only its settings and its own code, and opens no TCP connection (Landlock)",
+        [
+            (&[Unsupported], "Use Linux 5.13 or later with landlock in the list of the boot parameter lsm=; the gateway runs \
+                without this protection"),
+            (&[Forbidden], "Let the sandbox permit the calls of Landlock; the gateway runs without this protection"),
+        ];
+    DropRights: "drop the capabilities of the gateway",
+        "After its start it needs none, and the process of --fail open only CAP_NET_ADMIN",
+        [(&[Forbidden, Unsupported], "Let the sandbox permit capget, capset and prctl; the gateway runs with its rights")];
+    CallFilter: "restrict the system calls of the gateway",
+        "After its start it makes only calls that forwarding, reloads and metrics need (seccomp)",
+        [(&[Forbidden, Unsupported], "Use a kernel with CONFIG_SECCOMP_FILTER, and let the sandbox permit seccomp; the \
+            gateway runs without this protection")];
     FailOpenProcess: "start the process that waits for the gateway's end",
         "With --fail open this process joins the interfaces by a bridge when the gateway ends",
         [(&[Limit, Memory], "Raise the limit of processes (ulimit -u; TasksMax= of the service), or use --fail closed")];
