@@ -35,11 +35,19 @@ ALLOWED = {
     ): "COMMAND, below a keeper that kills it when we die (crates/live/src/io/keeper.rs)",
     ("live/session.py", "link.serve"): "the server, below a keeper too",
     ("live/gateway_cli.py", "exporter.serve"): "no process: it serves metrics on a thread",
+    ("live/gateway_cli.py", "top_socket.serve"): "no process: it answers `top` on a thread",
+    ("live/cli.py", "top_socket.serve"): "no process: it answers `top` on a thread",
+    (
+        "execution/runner.py",
+        "stack.enter_context(ViewSocket('run', f'{scenario.name}, {run}')).serve",
+    ): "no process: it answers `top` on a thread",
 }
 
 #: Starts of processes in Rust. `std` opens files so that an executed program does not inherit them.
 RUST = re.compile(r"\b(Command::new|libc::v?fork|libc::clone3?|SYS_clone3?|SYS_v?fork|posix_spawnp?|libc::exec\w+)\b")
 ALLOWED_IN_RUST = {
+    ("live/src/confinement/calls.rs", "SYS_clone"): "no process: the name of a call that the filter permits to threads",
+    ("live/src/confinement/calls.rs", "SYS_clone3"): "no process: the name of a call that the filter refuses",
     ("live/src/hosts/shell.rs", "Command::new"): "COMMAND and server, below a keeper",
     ("live/src/io/keeper.rs", "libc::fork"): "the keeper: closes all descriptors, dies with our thread",
     ("live/src/run/kernel/tc.rs", "Command::new"): "tc, which ends by itself within milliseconds",
