@@ -18,7 +18,7 @@ METHODS = {"read_text", "read_bytes", "write_text", "write_bytes", "mkdir", "unl
 FUNCTIONS = {"os": {"open", "replace", "rename", "remove", "unlink", "fsync", "mkdir", "makedirs", "rmdir"},
              "shutil": {"rmtree", "copy", "copyfile", "copytree", "move"}}  # fmt: skip
 
-#: Other files than results: the lock of a folder, /dev/null, sockets, files that the user gives, and data of the package.
+#: Other files than results: the lock of a folder, /dev/null, sockets, files that users give, and data of the package.
 OTHERS = {
     ("files/disk.py", "Disk"),
     ("files/folder_lock.py", ""),
