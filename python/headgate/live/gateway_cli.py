@@ -88,9 +88,10 @@ def gateway(
     with ExitStack() as stack:
         signals = stack.enter_context(gateways.BlockedSignals())
         settings = load()
-        forwards = stack.enter_context(fail_open.prepared(settings.fail, settings.interfaces, report))
+        interfaces = gateways.claim(settings)
+        forwards = stack.enter_context(fail_open.prepared(settings.fail, interfaces, report))
         exporter = None if settings.metrics is None else Exporter(settings.metrics)
-        opened = gateways.open_gateway(settings)
+        opened = gateways.open_gateway(settings, interfaces)
         forwards()
         for note in opened.notes:
             report(f"note: {note}")
@@ -99,8 +100,9 @@ def gateway(
             stack.enter_context(exporter.serve(opened.view))
         stack.enter_context(ViewSocket("gateway", " - ".join(settings.interfaces), opened.view))
         notify.notify(READY=1)
-        reload = gateways.reloading(opened, settings, None if config is None else load, report)
-        watches: list[gateways.Watch] = [LossWatch(report), notify.Heartbeat()]
+        reload = gateways.reloading(opened, settings, interfaces, None if config is None else load, report)
+        changed = gateways.InterfaceWatch(opened.changes, report)
+        watches: list[gateways.Watch] = [LossWatch(report), changed, notify.Heartbeat()]
         if view:
             watches.append(stack.enter_context(screen()))
         ended = gateways.run(opened, signals, reload, watches)
