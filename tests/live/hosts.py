@@ -43,7 +43,7 @@ def answers(size: str, count: str) -> None:
     answered = 0
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         sock.setsockopt(socket.IPPROTO_IP, 10, 2)  # IP_MTU_DISCOVER, IP_PMTUDISC_DO
-        sock.settimeout(0.5)
+        sock.settimeout(1)
         for number in range(int(count)):
             data = number.to_bytes(2) + bytes(int(size) - 28 - 2)
             sock.sendto(data, (FAR, PORT))

@@ -273,9 +273,9 @@ def test_a_reload_keeps_the_frames_as_long_as_the_mtu_that_was_raised(
 
 
 def run(roads: GatewayNetwork, near: str, far: str, *options: str) -> "subprocess.CompletedProcess[str]":
-    """A gateway that ends by itself, or is ended after 10 s."""
-    words = roads.words(roads.middle, "timeout", 10, *GATEWAY, "--in", near, "--out", far, *RATE, *options)
-    return subprocess.run(words, capture_output=True, text=True, timeout=30, check=False)
+    """A gateway that ends by itself, or is ended after 30 s."""
+    words = roads.words(roads.middle, "timeout", 30, *GATEWAY, "--in", near, "--out", far, *RATE, *options)
+    return subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
 
 
 @pytest.mark.parametrize(
