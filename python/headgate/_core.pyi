@@ -10,7 +10,9 @@ __all__ = [
     "VERSION",
     "Controller",
     "Discipline",
+    "FailOpenBridge",
     "Gateway",
+    "GatewayInterfaces",
     "Link",
     "LiveError",
     "Named",
@@ -154,12 +156,35 @@ class Link:
     def stop(self) -> dict[str, Any]: ...
 
 @final
+class GatewayInterfaces:
+    """Two interfaces, known by their indexes, that no other gateway can claim while this exists. Linux only."""
+
+    def __new__(cls, near: str, far: str) -> Self: ...
+    @property
+    def indexes(self) -> tuple[int, int]: ...
+    def part(self) -> bool: ...
+    def bridge(self) -> FailOpenBridge: ...
+
+@final
+class FailOpenBridge:
+    """A bridge that joins the interfaces of a gateway that has ended. Linux only."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def interfaces(self) -> tuple[str, str]: ...
+    @property
+    def descriptors(self) -> list[int]: ...
+    def join(self) -> None: ...
+    def remove(self) -> None: ...
+
+@final
 class Gateway:
     """A gateway between two existing interfaces. It runs until `stop`. Linux only."""
 
     def __new__(
         cls,
-        interfaces: tuple[str, str],
+        interfaces: GatewayInterfaces,
         forward: Scenario,
         reverse: Scenario,
         *,
@@ -174,6 +199,7 @@ class Gateway:
     def is_running(self) -> bool: ...
     @property
     def realtime(self) -> bool: ...
+    def changes(self) -> list[str]: ...
     def refit(self, forward: Scenario, reverse: Scenario, *, overheads: tuple[int, int] = ...) -> None: ...
     def view(self) -> dict[str, Any]: ...
     def stop(self) -> dict[str, Any]: ...

@@ -22,7 +22,7 @@ def echo() -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         sock.bind((FAR, PORT))
         while True:
-            sock.sendto(*sock.recvfrom(2048))
+            sock.sendto(*sock.recvfrom(1 << 16))
 
 
 def ping(count: str) -> None:
@@ -36,6 +36,24 @@ def ping(count: str) -> None:
             assert sock.recv(2048) == bytes([number]) * 72
             times.append(time.perf_counter() - begun)
     print(min(times) * 1e3)
+
+
+def answers(size: str, count: str) -> None:
+    """Prints how many of `count` packets of `size` bytes, which no router may cut, are answered by `echo`."""
+    answered = 0
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        sock.setsockopt(socket.IPPROTO_IP, 10, 2)  # IP_MTU_DISCOVER, IP_PMTUDISC_DO
+        sock.settimeout(1)
+        for number in range(int(count)):
+            data = number.to_bytes(2) + bytes(int(size) - 28 - 2)
+            sock.sendto(data, (FAR, PORT))
+            try:
+                while sock.recv(1 << 16) != data:
+                    pass
+            except TimeoutError:
+                continue
+            answered += 1
+    print(answered)
 
 
 def source(size: str, word: str = "x", address: str = FAR) -> None:

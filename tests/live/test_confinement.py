@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,10 @@ import pytest
 from headgate.live.confinement import kept_paths
 from tests import needs
 from tests.live import refused
+from tests.live.gateways import GATEWAY, Gateway, Gateways, exchanged
 from tests.live.refused import Case, Refusal
 from tests.live.roads import GatewayNetwork
-from tests.live.test_gateway import GATEWAY, SCRAPE, Gateway, exchanged, transfer
+from tests.live.test_gateway import SCRAPE, transfer
 
 CONFINED = Path(__file__).with_name("confined.py")
 
@@ -37,16 +39,8 @@ def roads() -> Iterator[GatewayNetwork]:
 def gateway(roads: GatewayNetwork, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Gateway]]:
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "run"))
     (tmp_path / "run").mkdir()
-    made: list[Gateway] = []
-
-    def start(*arguments: object) -> Gateway:
-        made.append(Gateway(roads, *arguments))
-        return made[-1]
-
-    yield start
-    for each in made:
-        each.process.kill()
-        each.process.communicate()
+    with Gateways() as gateways:
+        yield partial(gateways.start, roads)
 
 
 def rights(folder: Path) -> dict[str, str]:

@@ -6,7 +6,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -17,6 +16,7 @@ import pytest
 from headgate.errors import UsageError
 from headgate.live import gateway_settings
 from tests import needs
+from tests.live.gateways import GATEWAY, Gateway, Gateways, bridge_of, exchanged, wait_for_bridge
 from tests.live.rates import best
 from tests.live.roads import FAR, FAR6, HOSTS, GatewayNetwork
 
@@ -26,8 +26,6 @@ TCP_SHARE = 1448 / 1514
 #: Prints the metrics.
 SCRAPE = "import urllib.request as r; print(r.urlopen('http://127.0.0.1:9100/metrics').read().decode())"
 
-GATEWAY = (sys.executable, "-m", "headgate", "gateway")
-
 
 @pytest.fixture(scope="module")
 def roads() -> Iterator[GatewayNetwork]:
@@ -36,48 +34,11 @@ def roads() -> Iterator[GatewayNetwork]:
         yield made
 
 
-class Gateway:
-    """A gateway on the machine in the middle."""
-
-    def __init__(self, roads: GatewayNetwork, *arguments: object) -> None:
-        words = (*GATEWAY, "--in", "in", "--out", "out", *arguments)
-        self.process = roads.start(roads.middle, *words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.lines: list[str] = []
-        self.wait_for("forwarding between ")
-
-    def wait_for(self, what: str) -> str:
-        """Reads its standard error up to a line that contains `what`."""
-        assert self.process.stderr is not None
-        for line in self.process.stderr:
-            self.lines.append(line)
-            if what in line:
-                return line
-        raise AssertionError(f"it ended: {self.lines}")
-
-    def send_signal(self, number: signal.Signals) -> None:
-        self.process.send_signal(number)
-
-    def end(self, number: signal.Signals = signal.SIGTERM) -> str:
-        """Sends a signal, and returns what the gateway printed until it ended."""
-        self.send_signal(number)
-        _, summary = self.process.communicate(timeout=20)
-        assert self.process.returncode == 0, summary
-        return summary
-
-
 @pytest.fixture
 def gateway(roads: GatewayNetwork, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Gateway]]:
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-    made: list[Gateway] = []
-
-    def start(*arguments: object, where: GatewayNetwork = roads) -> Gateway:
-        made.append(Gateway(where, *arguments))
-        return made[-1]
-
-    yield start
-    for each in made:
-        each.process.kill()
-        each.process.communicate()
+    with Gateways() as gateways:
+        yield partial(gateways.start, roads)
 
 
 def transfer(roads: GatewayNetwork, size: int, address: str = FAR) -> float:
@@ -140,19 +101,6 @@ def test_datagrams_cross_both_ways_and_kill_9_leaves_nothing(roads: GatewayNetwo
     fresh = gateway("--rate", "1Mbit/s")
     # Nor does the send queue of AF_XDP stay.
     assert not any("AF_XDP" in line for line in fresh.lines)
-    beside = subprocess.run(
-        roads.words(roads.middle, *GATEWAY, "--in", "in", "--out", "out", "--rate", "1Mbit/s", "--send", "xdp"),
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=False,
-    )
-    assert beside.returncode == 1
-    busy = "error: cannot bind the AF_XDP socket to an interface (in): device or resource busy (EBUSY). "
-    assert beside.stderr.startswith(busy)
-    assert (
-        "End the program whose AF_XDP socket uses the interface's first queue, or use --send packet." in beside.stderr
-    )
     assert "gateway, " in fresh.end(signal.SIGINT)
 
 
@@ -236,33 +184,6 @@ def test_unsuitable_interfaces_are_refused_with_the_remedy(
     assert (done.returncode, done.stdout) == (code, "")
     assert expected in done.stderr
     assert "Traceback" not in done.stderr
-
-
-def bridge_of(roads: GatewayNetwork, interface: str) -> str | None:
-    """The bridge to which an interface in the middle belongs."""
-    (found,) = json.loads(roads.ip(roads.middle, "-j", "link", "show", interface))
-    bridge: str | None = found.get("master")
-    return bridge
-
-
-def wait_for_bridge(roads: GatewayNetwork) -> None:
-    end = time.monotonic() + 20
-    while not (bridge_of(roads, "in") and bridge_of(roads, "out")):
-        assert time.monotonic() < end
-        time.sleep(0.02)
-
-
-def exchanged(roads: GatewayNetwork) -> bool:
-    """Whether datagrams cross both ways."""
-    echo = roads.serve("echo")
-    try:
-        roads.host(roads.near, "ping", 3)
-    except subprocess.CalledProcessError:
-        return False
-    finally:
-        echo.kill()
-        echo.communicate()
-    return True
 
 
 def test_a_gateway_that_fails_open_leaves_a_bridge_and_the_next_one_takes_over(gateway: Callable[..., Gateway]):

@@ -34,7 +34,7 @@ SOCK_STREAM_FLAGS = 0x80801  # with SOCK_NONBLOCK and SOCK_CLOEXEC
 NETLINK_NETFILTER = 12
 SOL_SOCKET, SOL_TCP, SOL_PACKET = 1, 6, 263
 SO_SNDBUFFORCE, TCP_CONGESTION = 32, 13
-TUNSETIFF, SIOCGIFINDEX, SIOCSIFFLAGS, SIOCBRADDBR = 0x400454CA, 0x8933, 0x8914, 0x89A0
+TUNSETIFF, SIOCGIFINDEX, SIOCSIFFLAGS = 0x400454CA, 0x8933, 0x8914
 NEWUSER, NEWNET, THREAD = 0x10000000, 0x40000000, 0x10000
 PR_SET_TIMERSLACK = 29
 SIGCHLD = 17  # in the flags of a clone that is a fork
@@ -163,9 +163,9 @@ def test_a_check_of_the_machine_explains_a_refusal_too(option: str):
         ),
         ((), Refusal("setsockopt", "ENOMEM", ((1, "is", SOL_PACKET), (2, "is", 5))), "PacketRing", "memory"),
         ((), Refusal("setsockopt", "EPERM", ((1, "is", SOL_PACKET), (2, "is", 1))), "Promiscuous", "forbidden"),
-        ((), Refusal("socket", "EPERM", ((0, "is", AF_NETLINK),)), "LinkEvents", "forbidden"),
+        ((), Refusal("socket", "EPERM", ((0, "is", AF_NETLINK),)), "RoutingSocket", "forbidden"),
+        ((), Refusal("socket", "EPERM", ((0, "is", AF_UNIX),)), "InterfaceClaim", "forbidden"),
         (("--send", "xdp"), Refusal("socket", "EAFNOSUPPORT", ((0, "is", AF_XDP),)), "XdpSocket", "unsupported"),
-        (("--fail", "open"), Refusal("ioctl", "ENOPKG", ((1, "is", SIOCBRADDBR),)), "Bridge", "unsupported"),
         (("--fail", "open"), Refusal("clone", "EAGAIN", ((0, "has", SIGCHLD),)), "FailOpenProcess", "limit"),
         (("--fail", "open"), Refusal("socket", "EPERM", ((0, "is", AF_PACKET),)), "PacketSocket", "forbidden"),
     ],
@@ -176,6 +176,11 @@ def test_a_system_call_refused_to_a_gateway_is_explained(
 ):
     outcome = refused.run(Case([*GATEWAY, *options], (refusal,), set_up=INTERFACES))
     assert_refused(outcome, 1, request_name, cause)
+
+
+def test_a_gateway_without_the_right_to_make_a_bridge_says_so_at_its_start():
+    words = ["setpriv", "--bounding-set", "-net_admin", *GATEWAY, "--fail", "open"]
+    assert_refused(refused.run(Case(words, set_up=INTERFACES)), 1, "Bridge", "forbidden")
 
 
 SCENARIO = """\

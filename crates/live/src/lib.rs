@@ -56,7 +56,7 @@ pub use forward::{
     LaneCounts, LaneHandover, LaneLedger, LaneMetric, LaneSettings, LaneView, Lanes, MOST_FLOWS_SHOWN,
     PUBLISH_INTERVAL, SharedView, View, pacing, verdict,
 };
-pub use gateway::{Gateway, GatewaySettings};
+pub use gateway::{FailOpenBridge, Gateway, GatewayInterfaces, GatewaySettings};
 pub use hosts::{Addresses, netns, shell};
 pub use io::anomalies::{AnomalyCounts, FrameAnomaly};
 pub use io::frame::{IpPosition, Layer, ParsedFrame, Parser};

@@ -18,8 +18,8 @@ use crate::link::datagram_load::{DatagramLoad, measure};
 use crate::run::LiveRunError;
 use crate::shell::{self, CommandStartError, StandardStreams};
 use crate::{
-    Cause, Confinement, EmulatedLink, Gateway, GatewaySettings, LaneSettings, LinkSettings, LiveError, LiveResult,
-    Request, Role,
+    Cause, Confinement, EmulatedLink, Gateway, GatewayInterfaces, GatewaySettings, LaneSettings, LinkSettings,
+    LiveError, LiveResult, Request, Role,
 };
 
 /// Answers of the system: no right, no such function, too many open files.
@@ -51,7 +51,8 @@ fn path(request: Request) -> Option<CommandPath> {
         | Request::Wait => link,
         Request::Outside | Request::AddressTranslation | Request::NetworkTables => outside,
         Request::DefaultRoute => default_route,
-        Request::LinkEvents
+        Request::InterfaceClaim
+        | Request::LinkEvents
         | Request::Offloads
         | Request::PacketSocket
         | Request::PacketOptions
@@ -62,6 +63,7 @@ fn path(request: Request) -> Option<CommandPath> {
         | Request::XdpSocket
         | Request::XdpRings
         | Request::XdpBind => gateway,
+        Request::Bridge => fail_open,
         Request::QueueBuffer | Request::QueuePackets | Request::QdiscCounters => kernel_queue,
         Request::Tc => kernel_qdisc,
         Request::OpenFiles => || crate::load::raise_limit(1, Rlimit { current: Some(9), maximum: None }),
@@ -73,7 +75,7 @@ fn path(request: Request) -> Option<CommandPath> {
         | Request::CongestionControl => live_run,
         Request::FlowData => check,
         Request::NoNewPrivileges | Request::FileRestriction | Request::DropRights | Request::CallFilter => confine,
-        Request::ProcessWatch | Request::FailOpenProcess | Request::Bridge | Request::ViewSocket => return None,
+        Request::ProcessWatch | Request::FailOpenProcess | Request::ViewSocket => return None,
     })
 }
 
@@ -150,9 +152,13 @@ fn two_interfaces() {
     ["in", "out", "near", "far"].iter().for_each(|name| ip(&format!("link set {name} addrgenmode none up")));
 }
 
+fn claim() -> LiveResult<GatewayInterfaces> {
+    GatewayInterfaces::claim(&["in", "out"].map(str::to_string))
+}
+
 fn open_gateway() -> LiveResult<()> {
-    let interfaces = ["in", "out"].map(str::to_string);
     let (lanes, sending) = ([lane(), lane()], SendMethod::Xdp);
+    let interfaces = &claim()?;
     Gateway::open(GatewaySettings { interfaces, lanes, offloads_off: true, sending, seed: 1, confinement: None })?
         .stop()
         .map(drop)
@@ -165,6 +171,13 @@ fn confine() -> LiveResult<()> {
     let (notes, thread) = crate::threads::spawn("confined", move || Ok((confinement.enter(), || ())))?;
     thread.join().unwrap();
     notes.into_iter().next().map_or(Ok(()), |note| Err(LiveError::Refused(note)))
+}
+
+fn fail_open() -> LiveResult<()> {
+    Namespace::new()?.run(|| {
+        two_interfaces();
+        claim()?.bridge()?.join()
+    })?
 }
 
 fn ip(line: &str) {

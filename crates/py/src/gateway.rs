@@ -4,12 +4,15 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use headgate_live::io::SendMethod;
-use headgate_live::{Confinement, Gateway as Running, GatewaySettings, LaneSettings, Role};
+use headgate_live::{
+    Confinement, FailOpenBridge as Bridge, Gateway as Running, GatewayInterfaces as Claimed, GatewaySettings,
+    LaneSettings, Role,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::errors::settings_or_live_error;
+use crate::errors::{live_error, settings_or_live_error};
 use crate::scenario::Scenario;
 use crate::view::view_dict;
 
@@ -30,6 +33,70 @@ pub fn confine(kept: Option<KeptPaths>) -> Vec<String> {
     confinement(role, kept.unwrap_or_default()).enter()
 }
 
+/// Two interfaces, known by their indexes, that no other gateway can claim while this object exists.
+#[pyclass(frozen, module = "headgate._core")]
+pub struct GatewayInterfaces(Claimed);
+
+#[pymethods]
+impl GatewayInterfaces {
+    /// Claims the interfaces that are called `near` and `far` now. Raises `ValueError` if there is no such interface.
+    #[new]
+    fn new(py: Python<'_>, near: String, far: String) -> PyResult<GatewayInterfaces> {
+        py.detach(|| Claimed::claim(&[near, far])).map(GatewayInterfaces).map_err(settings_or_live_error)
+    }
+
+    /// Indexes of both interfaces.
+    #[getter]
+    fn indexes(&self) -> (i32, i32) {
+        self.0.indexes().into()
+    }
+
+    /// Removes the bridge of an earlier gateway that joins the interfaces. Returns whether there was one.
+    fn part(&self) -> PyResult<bool> {
+        self.0.part().map_err(settings_or_live_error)
+    }
+
+    /// Makes the bridge that joins the interfaces later.
+    fn bridge(&self) -> PyResult<FailOpenBridge> {
+        self.0.bridge().map(FailOpenBridge).map_err(settings_or_live_error)
+    }
+}
+
+/// A bridge that joins the interfaces of a gateway that has ended.
+#[pyclass(frozen, module = "headgate._core")]
+pub struct FailOpenBridge(Bridge);
+
+#[pymethods]
+impl FailOpenBridge {
+    /// Its name at this moment.
+    #[getter]
+    fn name(&self) -> String {
+        self.0.name()
+    }
+
+    /// Names of both interfaces at this moment, or their last names.
+    #[getter]
+    fn interfaces(&self) -> (String, String) {
+        self.0.interface_names().into()
+    }
+
+    /// Numbers of the open files that it needs. A child process that joins the interfaces must keep them.
+    #[getter]
+    fn descriptors(&self) -> Vec<i32> {
+        self.0.descriptors().into()
+    }
+
+    /// Joins both interfaces, or neither; then the bridge is removed.
+    fn join(&self) -> PyResult<()> {
+        self.0.join().map_err(|error| live_error("", error))
+    }
+
+    /// Removes the bridge.
+    fn remove(&self) {
+        self.0.remove();
+    }
+}
+
 /// A gateway that runs until `stop`.
 #[pyclass(frozen, module = "headgate._core")]
 pub struct Gateway(Mutex<Running>);
@@ -42,7 +109,7 @@ impl Gateway {
 
 #[pymethods]
 impl Gateway {
-    /// Forwards between two interfaces: forward from the first to the second, and reverse. Each direction takes the
+    /// Forwards between two claimed interfaces: forward from the first to the second, and reverse. Each direction takes the
     /// first link of its scenario, forward, with the first discipline. `overheads` are link overheads in bytes per
     /// packet. `send` selects the transmit path: `packet`, `xdp` or `auto`. With `kept`, files to read and folders in
     /// which files may be removed, the gateway's threads and the calling thread give up all other rights for good.
@@ -54,7 +121,7 @@ impl Gateway {
     #[expect(clippy::too_many_arguments, reason = "they are keywords")]
     fn new(
         py: Python<'_>,
-        interfaces: (String, String),
+        interfaces: &GatewayInterfaces,
         forward: &Scenario,
         reverse: &Scenario,
         overheads: (i32, i32),
@@ -65,8 +132,7 @@ impl Gateway {
     ) -> PyResult<Gateway> {
         let (lanes, sending) = (lanes(forward, reverse, overheads), send_method(send)?);
         let confinement = kept.map(|kept| confinement(Role::Gateway, kept));
-        let settings =
-            GatewaySettings { interfaces: interfaces.into(), lanes, offloads_off, sending, seed, confinement };
+        let settings = GatewaySettings { interfaces: &interfaces.0, lanes, offloads_off, sending, seed, confinement };
         let opened = py.detach(|| Running::open(settings)).map_err(settings_or_live_error)?;
         Ok(Gateway(Mutex::new(opened)))
     }
@@ -75,6 +141,11 @@ impl Gateway {
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.inner().notes().to_vec()
+    }
+
+    /// Changes of the interfaces since the last call, a line each, with `note: ` or `warning: ` before it.
+    fn changes(&self) -> Vec<String> {
+        self.inner().changes()
     }
 
     /// Whether the forwarding thread still runs.

@@ -30,7 +30,7 @@ mod _core {
     use crate::errors::{LiveError, ScenarioError, Stopped};
     #[cfg(target_os = "linux")]
     #[pymodule_export]
-    use crate::gateway::{Gateway, confine};
+    use crate::gateway::{FailOpenBridge, Gateway, GatewayInterfaces, confine};
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use crate::live::{Link, measure, prepare};

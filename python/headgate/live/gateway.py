@@ -3,8 +3,10 @@
 import errno
 import os
 import signal
+import socket
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple, Self
 
 from headgate import _core
@@ -17,8 +19,8 @@ from headgate.live.session import TICK
 STOPS = (signal.SIGINT, signal.SIGTERM)
 RELOADS = signal.SIGHUP
 
-#: Settings that the extension does not know.
-OURS = ("metrics", "fail", "no_sandbox", "traces")
+#: Settings that the extension does not know, or gets in another form.
+OURS = ("interfaces", "metrics", "fail", "no_sandbox", "traces")
 
 #: Why a file that everybody may read was refused.
 READS_NO_MORE = (
@@ -58,19 +60,49 @@ class BlockedSignals:
         return None if info is None else info.si_signo
 
 
-def open_gateway(settings: GatewaySettings, kept: KeptPaths | None) -> _core.Gateway:
-    """Opens a gateway, which starts to forward.
+def claim(settings: GatewaySettings) -> _core.GatewayInterfaces:
+    """Claims the interfaces of a gateway, which no other gateway can then use.
+
+    Raises `UsageError` for interfaces that do not exist, `GatewayError` if another gateway has one of them.
+    """
+    with _as_errors():
+        return _core.GatewayInterfaces(*settings.interfaces)
+
+
+def open_gateway(
+    settings: GatewaySettings, interfaces: _core.GatewayInterfaces, kept: KeptPaths | None
+) -> _core.Gateway:
+    """Opens a gateway between claimed interfaces, which starts to forward.
 
     With `kept` this thread, the gateway's and those that start later have no other rights from then on. Raises
     `UsageError` for settings that cannot be used, `GatewayError` if it cannot be opened.
     """
-    known = {key: value for key, value in settings._asdict().items() if key not in OURS}
+    rest = {key: value for key, value in settings._asdict().items() if key not in OURS}
+    with _as_errors():
+        return _core.Gateway(interfaces, **rest, kept=kept)
+
+
+@contextmanager
+def _as_errors() -> Iterator[None]:
     try:
-        return _core.Gateway(**known, kept=kept)
+        yield
     except ValueError as error:
         raise UsageError(str(error)) from None
     except _core.LiveError as error:
         raise GatewayError(str(error)) from None
+
+
+class InterfaceWatch:
+    """Reports changes of a gateway's interfaces, such as an address that one of them got."""
+
+    def __init__(self, changes: Callable[[], Sequence[str]], report: Callable[[str], object]) -> None:
+        self._changes = changes
+        self._report = report
+
+    def __call__(self, _view: Mapping[str, Any]) -> None:
+        """Reports the changes since the last call."""
+        for line in self._changes():
+            self._report(line)
 
 
 def run(
@@ -103,15 +135,25 @@ def run(
     return GatewayRun(seconds, view, failure)
 
 
+def _same_interfaces(names: tuple[str, str], known: GatewaySettings, interfaces: _core.GatewayInterfaces) -> bool:
+    """Whether `names` are those of the settings in use, or the present names of the same interfaces."""
+    try:
+        return names == known.interfaces or tuple(map(socket.if_nametoindex, names)) == interfaces.indexes
+    except OSError:
+        return False
+
+
 def reloading(
     gateway: _core.Gateway,
     settings: GatewaySettings,
+    interfaces: _core.GatewayInterfaces,
     load: Callable[[], GatewaySettings] | None,
     report: Callable[[str], object],
 ) -> Callable[[], None]:
     """A function that reads the settings again and applies them.
 
-    It reports settings that cannot be used, and keeps the settings in use.
+    It reports settings that cannot be used, and keeps the settings in use. An interface that was renamed may be called
+    by either name.
     """
     fixed = settings.fixed
 
@@ -121,7 +163,7 @@ def reloading(
             return
         try:
             new = load()
-            if new.fixed != fixed:
+            if new.fixed != fixed or not _same_interfaces(new.interfaces, settings, interfaces):
                 raise UsageError(f"{', '.join(FIXED)} cannot change while the gateway runs: restart it")
             gateway.refit(new.forward, new.reverse, overheads=new.overheads)
         except (UsageError, ValueError, _core.LiveError) as error:

@@ -95,11 +95,13 @@ def gateway(
         signals = stack.enter_context(gateways.BlockedSignals())
         settings = load()
         sandbox = not settings.no_sandbox
-        forwards = stack.enter_context(fail_open.prepared(settings.fail, settings.interfaces, report, confine=sandbox))
+        interfaces = gateways.claim(settings)
+        forwards = stack.enter_context(fail_open.prepared(settings.fail, interfaces, report, confine=sandbox))
         exporter = None if settings.metrics is None else Exporter(settings.metrics)
         top_socket = stack.enter_context(ViewSocket("gateway", " - ".join(settings.interfaces)))
         files = (*settings.traces, *(() if config is None else (config,)))
-        opened = gateways.open_gateway(settings, kept_paths(files, top_socket.folder) if sandbox else None)
+        kept = kept_paths(files, top_socket.folder) if sandbox else None
+        opened = gateways.open_gateway(settings, interfaces, kept)
         forwards()
         for note in opened.notes:
             report(f"note: {note}")
@@ -108,8 +110,9 @@ def gateway(
             stack.enter_context(exporter.serve(opened.view))
         top_socket.serve(opened.view)
         notify.notify(READY=1)
-        reload = gateways.reloading(opened, settings, None if config is None else load, report)
-        watches: list[gateways.Watch] = [LossWatch(report), notify.Heartbeat()]
+        reload = gateways.reloading(opened, settings, interfaces, None if config is None else load, report)
+        changed = gateways.InterfaceWatch(opened.changes, report)
+        watches: list[gateways.Watch] = [LossWatch(report), changed, notify.Heartbeat()]
         if view:
             watches.append(stack.enter_context(screen()))
         ended = gateways.run(opened, signals, reload, watches)

@@ -62,8 +62,8 @@ class GatewaySettings(NamedTuple):
 
     @property
     def fixed(self) -> tuple[object, ...]:
-        """The settings that cannot change while the gateway runs."""
-        return (self.interfaces, self.metrics, self.offloads_off, self.send, self.seed, self.fail, self.no_sandbox)
+        """The settings that cannot change while the gateway runs, besides the interfaces."""
+        return (self.metrics, self.offloads_off, self.send, self.seed, self.fail, self.no_sandbox)
 
 
 def load(options_given: Mapping[str, Any], config: Path | None) -> GatewaySettings:

@@ -80,12 +80,18 @@ mod table {
         // Settings, and modules that Python loads when it needs them.
         SYS_faccessat, SYS_faccessat2, SYS_getcwd, SYS_getdents64, SYS_newfstatat, SYS_pread64, SYS_readlinkat, SYS_readv,
         SYS_statx, SYS_writev,
+        // The guard's queries over its netlink socket, which is older than the filter: SYS_recvfrom, SYS_sendto above. Its
+        // claims' sockets tell whether the interfaces still exist: SYS_getsockname above.
         // The end: the socket of `headgate top`, and the keeper.
         SYS_unlinkat, SYS_wait4,
         // Threads.
         SYS_getcpu, SYS_getrusage, SYS_membarrier, SYS_rseq, SYS_sched_getaffinity, SYS_set_robust_list, SYS_sysinfo,
         SYS_uname,
     ];
+
+    /// Calls of the process that joins the interfaces by requests over the bridge's netlink socket, which is older than
+    /// the filter. The claims' sockets tell whether the interfaces still exist.
+    const KEEPER: &[i64] = &[SYS_getsockname, SYS_recvfrom, SYS_sendto];
 
     /// Older forms of the same calls, which only x86-64 has.
     #[cfg(target_arch = "x86_64")]
@@ -127,18 +133,13 @@ mod table {
         (SYS_mprotect, &[(2, EXECUTABLE, 0)]),
         // Without a new limit it reads one.
         (SYS_prlimit64, &[is(0, 0), (2, u64::MAX, 0)]),
-        (SYS_socket, &[is(0, AF_INET), (1, KIND, SOCK_DGRAM as u64)]),
-        (SYS_socket, &[is(0, AF_UNIX)]),
-        // Python and the C library ask about an interface.
-        (SYS_ioctl, &[ioctl(SIOCGIFFLAGS as Ioctl)]),
-        (SYS_ioctl, &[ioctl(SIOCGIFINDEX as Ioctl)]),
-        (SYS_ioctl, &[ioctl(SIOCGIFNAME as Ioctl)]),
     ];
 
     const OF_GATEWAY: &[(i64, &[Condition])] = &[
         (SYS_clone, &[(0, THREAD | NAMESPACES, THREAD)]),
         (SYS_ioctl, &[ioctl(FIONBIO as Ioctl)]),
-        (SYS_ioctl, &[ioctl(SIOCGIFMTU as Ioctl)]),
+        // A reload asks which interface a name belongs to now.
+        (SYS_ioctl, &[ioctl(SIOCGIFINDEX as Ioctl)]),
         (SYS_ioctl, &[ioctl(TCGETS as Ioctl)]),
         // TCGETS2, which newer C libraries use. Its number contains the size of a structure.
         (SYS_ioctl, &[ioctl(0x802c_542a_u32 as Ioctl)]),
@@ -152,27 +153,19 @@ mod table {
         (SYS_setpriority, &[is(0, PRIO_PROCESS as i32), is(1, 0)]),
         (SYS_setsockopt, &[is(1, IPPROTO_TCP)]),
         (SYS_setsockopt, &[is(1, SOL_SOCKET)]),
+        // The C library asks about names over a socket of either family.
+        (SYS_socket, &[is(0, AF_INET), (1, KIND, SOCK_DGRAM as u64)]),
+        (SYS_socket, &[is(0, AF_UNIX)]),
         (SYS_socketpair, &[is(0, AF_UNIX)]),
         #[cfg(target_arch = "x86_64")]
         (SYS_open, &[(1, WRITING, 0)]),
     ];
 
-    /// `SIOCBRDELBR`, `SIOCBRADDIF` and `SIOCBRDELIF` (linux/sockios.h).
-    const BRIDGE: [u32; 3] = [0x89a1, 0x89a2, 0x89a3];
-
-    const OF_KEEPER: &[(i64, &[Condition])] = &[
-        (SYS_ioctl, &[ioctl(BRIDGE[0] as Ioctl)]),
-        (SYS_ioctl, &[ioctl(BRIDGE[1] as Ioctl)]),
-        (SYS_ioctl, &[ioctl(BRIDGE[2] as Ioctl)]),
-        (SYS_ioctl, &[ioctl(SIOCSIFFLAGS as Ioctl)]),
-        (SYS_socket, &[is(0, AF_INET), (1, KIND, SOCK_STREAM as u64)]),
-    ];
-
     /// The allowed calls of `role`; a call without rules is allowed with any arguments.
     pub(super) fn rules(role: Role) -> io::Result<Rules> {
-        let (calls, conditions): (&[&[i64]], _) = match role {
+        let (calls, conditions): (&[&[i64]], &[_]) = match role {
             Role::Gateway => (&[RUNTIME, GATEWAY, OLD, &ABSENT], OF_GATEWAY),
-            Role::Keeper => (&[RUNTIME, &ABSENT], OF_KEEPER),
+            Role::Keeper => (&[RUNTIME, KEEPER, &ABSENT], &[]),
         };
         let mut rules: Rules = calls.iter().copied().flatten().map(|call| (*call, Vec::new())).collect();
         // A thread may send a signal to its own process: `abort` does.

@@ -40,6 +40,9 @@ pub trait Lane {
 
     /// Attaches a recorder for dropped and lost packets.
     fn record(&mut self, recorder: Option<Recorder>);
+
+    /// Makes room for frames of `bytes` bytes in every slot. Returns false if there is not enough memory.
+    fn lengthen_slots(&mut self, bytes: usize) -> bool;
 }
 
 /// A lane without its queue: entry, exit, and the slots for its frames.
@@ -180,6 +183,10 @@ impl<D: Discipline<FrameId>> Lane for DisciplineLane<D> {
 
     fn record(&mut self, recorder: Option<Recorder>) {
         self.ends.recorder = recorder;
+    }
+
+    fn lengthen_slots(&mut self, bytes: usize) -> bool {
+        self.ends.pool.lengthen(bytes).is_ok()
     }
 
     fn hand_over(&mut self, now: Time) -> LaneHandover {

@@ -63,6 +63,10 @@ impl<F: Fabric + 'static> ForwarderThread<F> {
         self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
     }
 
+    pub(crate) fn change_sender(&self) -> ChangeSender<F> {
+        self.changes.clone()
+    }
+
     pub(crate) fn stop_flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.stop)
     }

@@ -1,25 +1,35 @@
 //! A gateway: a forwarding loop between two existing interfaces.
 
+mod frame_length;
 mod guard;
+mod interfaces;
+mod remarks;
 
+use std::sync::Arc;
+
+use self::frame_length::FrameLength;
 use self::guard::Guard;
+pub use self::interfaces::{FailOpenBridge, GatewayInterfaces};
+use self::remarks::remarks;
 use crate::confinement::Confinement;
 use crate::error::{LiveError, LiveResult};
 use crate::forward::forwarder::Forwarder;
 use crate::forward::running::ForwarderThread;
 use crate::forward::settings::LaneSettings;
 use crate::forward::view::View;
+use crate::io::claim::InterfaceClaim;
 use crate::io::clock::Monotonic;
 use crate::io::frame::Layer;
 use crate::io::inspect::Interface;
 use crate::io::pool::Pool;
+use crate::io::watched_interfaces::WatchedInterfaces;
 use crate::io::{LinkEnd, PacketSocket, SendMethod, packet_socket, switch_offloads_off};
 
 /// Settings of a gateway.
-#[derive(Clone, Debug)]
-pub struct GatewaySettings {
-    /// Two interfaces.
-    pub interfaces: [String; 2],
+#[derive(Debug)]
+pub struct GatewaySettings<'a> {
+    /// Two interfaces, which this process has claimed.
+    pub interfaces: &'a GatewayInterfaces,
     /// Forward (from the first interface to the second) and reverse direction.
     pub lanes: [LaneSettings; 2],
     /// Switches offloads off on both interfaces, permanently.
@@ -38,6 +48,8 @@ pub struct Gateway {
     forwarder: ForwarderThread,
     seed: u64,
     notes: Vec<String>,
+    /// No other gateway may forward between the interfaces meanwhile.
+    _claims: Arc<[InterfaceClaim; 2]>,
 }
 
 impl Gateway {
@@ -47,23 +59,24 @@ impl Gateway {
     /// # Errors
     /// Refused, with the remedy, if an interface or a discipline is unsuitable; otherwise the request that the system
     /// refused.
-    pub fn open(settings: GatewaySettings) -> LiveResult<Gateway> {
+    pub fn open(settings: GatewaySettings<'_>) -> LiveResult<Gateway> {
         let GatewaySettings { interfaces, mut lanes, offloads_off, sending, seed, confinement } = settings;
-        let found = [check_interface(&interfaces[0])?, check_interface(&interfaces[1])?];
-        check_pair(&found)?;
+        // Before the interfaces are read: then no change is missed.
+        let watched = WatchedInterfaces::new(Arc::clone(&interfaces.claims))?;
+        let found = interfaces.read()?;
+        let mut notes = notes(&found)?;
         // Offloads stay off: change them only if the sockets are permitted.
         drop(packet_socket()?);
         if offloads_off {
-            interfaces.iter().try_for_each(|name| switch_offloads_off(name))?;
+            found.iter().try_for_each(|interface| switch_offloads_off(&interface.name))?;
         }
-        let [a, b] = &interfaces;
-        let open = |name: &str| PacketSocket::open(name, PacketSocket::RING, sending);
-        let (a, b) = (open(a)?, open(b)?);
-        let mut notes: Vec<String> = found.iter().flat_map(notes).collect();
+        let open = |interface| PacketSocket::of(interface, PacketSocket::RING, sending);
+        let (a, b) = (open(&found[0])?, open(&found[1])?);
         let slower = [&a, &b].into_iter().filter_map(PacketSocket::why_not_xdp);
         notes.extend(slower.map(|why| format!("a packet socket sends the frames, which is slower: {why}")));
         let slot_bytes = Pool::slot_for(a.mtu().max(b.mtu()));
         lanes.iter_mut().for_each(|lane| lane.slot_bytes = slot_bytes);
+        let mtus = [a.shared_mtu(), b.shared_mtu()];
         let of_thread = confinement.clone();
         let forwarder = ForwarderThread::start("gateway", Monotonic::new(), move |clock| {
             let lanes = LaneSettings::build_both(&lanes, Layer::Ethernet, seed)?;
@@ -71,15 +84,24 @@ impl Gateway {
             confine(of_thread.as_ref());
             Ok(Forwarder::new(a, b, lanes, clock))
         })?;
+        let frame_length = FrameLength::new(mtus, forwarder.change_sender());
         let of_guard = confinement.clone();
-        let guard = Guard::watch(&interfaces, forwarder.stop_flag(), move || drop(confine(of_guard.as_ref())))?;
+        let guard = Guard::watch(watched, found, frame_length, forwarder.stop_flag(), move || {
+            confine(of_guard.as_ref());
+        })?;
         notes.extend(confine(confinement.as_ref()));
-        Ok(Gateway { guard, forwarder, seed, notes })
+        Ok(Gateway { guard, forwarder, seed, notes, _claims: Arc::clone(&interfaces.claims) })
     }
 
     /// Warnings about the interfaces, as found when the gateway was opened.
     pub fn notes(&self) -> &[String] {
         &self.notes
+    }
+
+    /// Changes of the interfaces since the last call, a line each: `note: ` or `warning: `, and what changed. At most a
+    /// few dozen lines are kept.
+    pub fn changes(&self) -> Vec<String> {
+        self.guard.changes()
     }
 
     /// The forwarding loop.
@@ -116,55 +138,11 @@ fn confine(confinement: Option<&Confinement>) -> Vec<String> {
     confinement.map(Confinement::enter).unwrap_or_default()
 }
 
-/// Finds the interface `name` and checks that it is suitable by itself.
-fn check_interface(name: &str) -> LiveResult<Interface> {
-    let found = Interface::find(name)?;
-    if !found.ethernet {
-        return Err(LiveError::Refused(format!("{name} is no Ethernet interface")));
+/// Notes on two interfaces; refused if a gateway must not join them.
+fn notes(pair: &[Interface; 2]) -> LiveResult<Vec<String>> {
+    let remarks = remarks(pair);
+    match remarks.iter().find(|remark| remark.forbidding) {
+        Some(remark) => Err(LiveError::Refused(remark.text.clone())),
+        None => Ok(remarks.into_iter().map(|remark| remark.text).collect()),
     }
-    if let Some(master) = &found.master {
-        let what = format!("{name} belongs to {master}, which would forward too: ip link set {name} nomaster");
-        return Err(LiveError::Refused(what));
-    }
-    if !found.up {
-        return Err(LiveError::Refused(format!("{name} is down: ip link set {name} up")));
-    }
-    if let Some(address) = found.addresses.iter().find(|address| !is_link_local(address)) {
-        let what = format!("{name} has the address {address}, and the kernel would answer for it");
-        return Err(LiveError::Refused(format!("{what}: ip address flush dev {name}")));
-    }
-    Ok(found)
-}
-
-/// Every interface with IPv6 has a link-local address (RFC 4291, section 2.5.6), so such an address is no obstacle.
-/// Only neighbors can reach it.
-fn is_link_local(address: &std::net::IpAddr) -> bool {
-    matches!(address, std::net::IpAddr::V6(v6) if v6.is_unicast_link_local())
-}
-
-/// Checks that the two interfaces are suitable together.
-fn check_pair([a, b]: &[Interface; 2]) -> LiveResult<()> {
-    if a.name == b.name {
-        return Err(LiveError::Refused(format!("in and out are both {}: a gateway needs two interfaces", a.name)));
-    }
-    if a.mtu != b.mtu {
-        let (low, high) = if a.mtu < b.mtu { (a, b) } else { (b, a) };
-        let what = format!("{} has an MTU of {}, {} of {}: longer packets would be lost", a.name, a.mtu, b.name, b.mtu);
-        return Err(LiveError::Refused(format!("{what}: ip link set {} mtu {}", high.name, low.mtu)));
-    }
-    Ok(())
-}
-
-/// Warnings about an interface that can be used.
-fn notes(interface: &Interface) -> Vec<String> {
-    let name = &interface.name;
-    let mut notes = Vec::new();
-    if !interface.carrier {
-        notes.push(format!("{name} has no carrier: the other end is not connected"));
-    }
-    if let Some(address) = interface.addresses.first() {
-        let off = format!("sysctl -w net.ipv6.conf.{name}.disable_ipv6=1");
-        notes.push(format!("{name} has the link-local address {address}: neighbors can reach this host there ({off})"));
-    }
-    notes
 }

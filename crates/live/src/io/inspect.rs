@@ -1,20 +1,24 @@
-//! Properties of an interface, checked before it is used.
+//! Properties of an interface, checked before it is used and followed while it is.
 
 use std::fs;
-use std::net::{IpAddr, Ipv6Addr};
-use std::path::Path;
+use std::net::IpAddr;
 
 use aqm::nearest;
 
+use super::link_row::{self, LinkRow};
+use super::netlink::Netlink;
 use super::request::Request;
-use super::sys;
 use crate::error::{LiveError, LiveResult};
 
 /// An interface of the calling thread's network namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interface {
-    /// Its name.
+    /// Its number, which stays the same when it is renamed.
+    pub index: i32,
+    /// Its name at this moment.
     pub name: String,
+    /// Its driver's kind, such as "veth"; empty for a network card.
+    pub kind: String,
     /// Whether it is switched on.
     pub up: bool,
     /// Whether it has a carrier, so that its peer is connected.
@@ -23,30 +27,42 @@ pub struct Interface {
     pub ethernet: bool,
     /// Longest IP packet it accepts, in bytes.
     pub mtu: usize,
-    /// The host's addresses on it: the first IPv4 address, all IPv6 addresses.
+    /// The host's addresses on it.
     pub addresses: Vec<IpAddr>,
     /// The bridge or bond it belongs to.
     pub master: Option<String>,
 }
 
 impl Interface {
-    /// Reads the properties of the interface `name`; refused if there is none.
+    /// Reads the properties of the interface that is called `name` now; refused if there is none.
     pub fn find(name: &str) -> LiveResult<Interface> {
-        if !names()?.iter().any(|known| known == name) {
-            return Err(unknown_interface(name));
-        }
-        let flags = i32::from(sys::flags(name)?);
-        let v4 = sys::v4_address(name)?.map(IpAddr::V4);
-        let v6 = fs::read_to_string("/proc/thread-self/net/if_inet6").unwrap_or_default();
-        Ok(Interface {
-            name: name.to_string(),
-            up: flags & libc::IFF_UP != 0,
-            carrier: flags & libc::IFF_RUNNING != 0,
-            ethernet: sys::hardware(name)? == libc::ARPHRD_ETHER,
-            mtu: sys::mtu(name)?,
-            addresses: v4.into_iter().chain(v6_addresses(&v6, name).map(IpAddr::V6)).collect(),
-            master: master(name, sys::index(name)?),
-        })
+        let socket = Netlink::routing()?;
+        let row = Request::InterfaceQuery.ask_about(name, || LinkRow::by_name(&socket, name))?;
+        let index = row.ok_or_else(|| unknown_interface(name))?.index;
+        Interface::read(&socket, index)?.ok_or_else(|| unknown_interface(name))
+    }
+
+    /// Reads the properties of interface `index`; `None` if there is none.
+    pub(super) fn read(socket: &Netlink, index: i32) -> LiveResult<Option<Interface>> {
+        let ask = || -> std::io::Result<Option<Interface>> {
+            let Some(row) = LinkRow::by_index(socket, index)? else { return Ok(None) };
+            let master = match row.master {
+                0 => None,
+                master => LinkRow::by_index(socket, master)?.map(|row| row.name),
+            };
+            Ok(Some(Interface {
+                index,
+                up: row.flags & libc::IFF_UP != 0,
+                carrier: row.flags & libc::IFF_LOWER_UP != 0,
+                ethernet: row.hardware == libc::ARPHRD_ETHER,
+                mtu: row.mtu,
+                addresses: link_row::addresses(socket, index)?,
+                master,
+                name: row.name,
+                kind: row.kind,
+            }))
+        };
+        Request::InterfaceQuery.ask_about(format_args!("number {index}"), ask)
     }
 }
 
@@ -69,20 +85,6 @@ pub fn names() -> LiveResult<Vec<String>> {
     Ok(text.lines().filter_map(|line| Some(line.split_once(':')?.0.trim().to_string())).collect())
 }
 
-/// Addresses of `name` in /proc/net/if_inet6: 32 digits each, with the name at the end of the line.
-fn v6_addresses<'a>(text: &'a str, name: &'a str) -> impl Iterator<Item = Ipv6Addr> + 'a {
-    let rows = text.lines().filter(move |line| line.split_whitespace().last() == Some(name));
-    rows.filter_map(|line| u128::from_str_radix(line.split_whitespace().next()?, 16).ok().map(Ipv6Addr::from_bits))
-}
-
-/// The interface's master according to sysfs, which shows the namespace it was mounted in.
-fn master(name: &str, index: i32) -> Option<String> {
-    let directory = Path::new("/sys/class/net").join(name);
-    let shown = fs::read_to_string(directory.join("ifindex")).ok()?.trim().parse();
-    let master = directory.join("master").read_link().ok()?;
-    (shown == Ok(index)).then(|| master.file_name().unwrap_or_default().to_string_lossy().into_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,16 +98,5 @@ mod tests {
             error.starts_with("there is no interface \"no-such-link\". There are: ") && error.contains("lo"),
             "{error}"
         );
-    }
-
-    #[test]
-    fn an_interface_has_only_addresses_with_its_whole_name() {
-        let text = "fe80000000000000a8bbccfffe000001 05 40 20 80    eth1\n\
-                    20010db8000000000000000000000001 06 40 00 80   eth10\n";
-        assert_eq!(
-            v6_addresses(text, "eth1").collect::<Vec<_>>(),
-            ["fe80::a8bb:ccff:fe00:1".parse::<Ipv6Addr>().unwrap()]
-        );
-        assert_eq!(v6_addresses(text, "eth").count(), 0);
     }
 }

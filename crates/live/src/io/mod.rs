@@ -3,7 +3,9 @@
 //! This is the only module with `unsafe`, and the only one that reads clocks.
 
 pub(crate) mod anomalies;
+pub(crate) mod bridge;
 pub(crate) mod capture;
+pub(crate) mod claim;
 pub mod clock;
 pub mod ecn;
 mod end;
@@ -16,6 +18,8 @@ pub mod interface;
 pub mod interface_counters;
 mod keeper;
 mod kernel_queue;
+mod link_row;
+mod long_frames;
 mod mapping;
 mod nat;
 mod netlink;
@@ -26,7 +30,6 @@ mod qdisc_drops;
 pub mod recorded_end;
 pub(crate) mod request;
 mod ring;
-mod super_packet;
 mod sys;
 pub(crate) mod tcp;
 mod tun;

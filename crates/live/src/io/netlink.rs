@@ -119,8 +119,17 @@ impl Netlink {
     /// Sends `requests` and waits until they are done. Returns the error of the first request that failed.
     pub(super) fn execute(&self, requests: &NetlinkRequests) -> io::Result<()> {
         sendto(&self.0, &requests.bytes, SendFlags::empty(), &SocketAddrNetlink::new(0, 0))?;
+        let done = self.receive_acks(requests.acks_expected);
+        if done.is_err() {
+            // The kernel goes on after a request that failed. The later answers are not those to the next requests.
+            self.discard_notifications();
+        }
+        done
+    }
+
+    fn receive_acks(&self, expected: usize) -> io::Result<()> {
         let (mut answer, mut acknowledged) = ([0; 8192], 0);
-        while acknowledged < requests.acks_expected {
+        while acknowledged < expected {
             // The kernel answers before `sendto` returns.
             let (length, _) = recv(&self.0, &mut answer[..], RecvFlags::DONTWAIT)?;
             acknowledged += count_acks(&answer[..length])?;
@@ -137,6 +146,45 @@ impl Netlink {
         count_acks(answer)?;
         Ok(answer)
     }
+
+    /// Sends a request for a list, and passes the content of each message of the answer to `row`. A list that changes
+    /// meanwhile may lack a row; the kernel then sends a notification of the change.
+    pub(super) fn dump(&self, request: &NetlinkRequests, mut row: impl FnMut(&[u8])) -> io::Result<()> {
+        sendto(&self.0, &request.bytes, SendFlags::empty(), &SocketAddrNetlink::new(0, 0))?;
+        let listed = self.receive_list(&mut row);
+        if listed.is_err() {
+            // The rest of the list must not be taken for the answer to another request.
+            self.discard_notifications();
+        }
+        listed
+    }
+
+    fn receive_list(&self, row: &mut impl FnMut(&[u8])) -> io::Result<()> {
+        // The kernel's longest answer (`NLMSG_GOODSIZE` in Linux' include/linux/netlink.h, at most doubled).
+        let mut buffer = vec![0; 32_768];
+        loop {
+            let (length, _) = recv(&self.0, &mut buffer[..], RecvFlags::DONTWAIT)?;
+            let answer = &buffer[..length];
+            count_acks(answer)?;
+            for (kind, content) in messages(answer) {
+                if kind == libc::NLMSG_DONE {
+                    return Ok(());
+                }
+                row(content);
+            }
+        }
+    }
+}
+
+/// The messages in `bytes`: type, and the content behind the header.
+fn messages(mut bytes: &[u8]) -> impl Iterator<Item = (i32, &[u8])> {
+    std::iter::from_fn(move || {
+        let (head, rest) = bytes.split_first_chunk::<HEADER>()?;
+        let length = (u32::from_ne_bytes([head[0], head[1], head[2], head[3]]) as usize).max(HEADER);
+        let content = &rest[..(length - HEADER).min(rest.len())];
+        bytes = bytes.get(length.next_multiple_of(4)..).unwrap_or_default();
+        Some((i32::from(u16::from_ne_bytes([head[4], head[5]])), content))
+    })
 }
 
 /// The value of attribute `kind` in `attributes`, a sequence of them.
@@ -159,18 +207,14 @@ impl AsFd for Netlink {
 }
 
 /// Counts the acknowledgements in `bytes`.
-fn count_acks(mut bytes: &[u8]) -> io::Result<usize> {
+fn count_acks(bytes: &[u8]) -> io::Result<usize> {
     let mut acknowledged_now = 0;
-    while let Some((head, rest)) = bytes.split_first_chunk::<HEADER>() {
-        let length = u32::from_ne_bytes([head[0], head[1], head[2], head[3]]) as usize;
-        if i32::from(u16::from_ne_bytes([head[4], head[5]])) == libc::NLMSG_ERROR {
-            match rest.first_chunk().map(|code| i32::from_ne_bytes(*code)) {
-                Some(0) => acknowledged_now += 1,
-                Some(code) => return Err(io::Error::from_raw_os_error(-code)),
-                None => return Err(io::ErrorKind::UnexpectedEof.into()),
-            }
+    for (_, content) in messages(bytes).filter(|(kind, _)| *kind == libc::NLMSG_ERROR) {
+        match content.first_chunk().map(|code| i32::from_ne_bytes(*code)) {
+            Some(0) => acknowledged_now += 1,
+            Some(code) => return Err(io::Error::from_raw_os_error(-code)),
+            None => return Err(io::ErrorKind::UnexpectedEof.into()),
         }
-        bytes = bytes.get(length.max(HEADER).next_multiple_of(4)..).unwrap_or_default();
     }
     Ok(acknowledged_now)
 }

@@ -6,11 +6,14 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::end::{BATCH, KernelCounts, LinkEnd, ReceiveResult};
+use super::inspect::Interface;
+use super::long_frames::LongFrames;
 use super::request::Request;
 use super::ring::{ReceiveRing, RingFrame, TAG, TAG_AT};
-use super::super_packet::SuperPackets;
 use super::sys;
 use super::xdp::XdpSender;
 use crate::error::{LiveError, LiveResult};
@@ -18,7 +21,8 @@ use crate::io::frame::Layer;
 use crate::io::pool::{FrameId, Pool};
 
 /// An Ethernet header, and the tags that an interface accepts beyond its MTU.
-const HEADER: usize = 14 + 2 * TAG;
+const HEADER: usize = UNTAGGED_HEADER + 2 * TAG;
+const UNTAGGED_HEADER: usize = 14;
 
 /// The kind of socket that sends frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,13 +41,14 @@ pub enum SendMethod {
 pub struct PacketSocket {
     // Dropped before the socket it belongs to.
     ring: ReceiveRing,
-    super_packets: SuperPackets,
+    long_frames: LongFrames,
     socket: OwnedFd,
     /// Sends frames. The receiving socket cannot: with `PACKET_VNET_HDR` it would need a header before each frame.
     send_socket: OwnedFd,
     /// Sends frames if it could be opened. Otherwise the error, if AF_XDP was wanted and is not available.
     pub(super) xdp: Result<XdpSender, Option<LiveError>>,
-    mtu: usize,
+    /// Longest IP packet of the interface, which another thread may change.
+    mtu: Arc<AtomicUsize>,
     counts: KernelCounts,
     /// Calls since the last one that found a frame.
     idle_calls: u32,
@@ -53,23 +58,30 @@ impl PacketSocket {
     /// Default number of frames in the kernel's ring: 20 ms of the smallest frames at 100 Mbit/s.
     pub const RING: usize = 4096;
 
-    /// Opens `interface` in the calling thread's network namespace. The kernel's ring holds `frames`; `sending` selects
-    /// the output. The interface is promiscuous until the socket is dropped.
+    /// Opens the interface that is called `name` now; see [`of`](PacketSocket::of).
     ///
     /// # Errors
-    /// No such interface, or `CAP_NET_RAW` is missing. With [`SendMethod::Xdp`], also an error that
-    /// says why AF_XDP is not available.
-    pub fn open(interface: &str, frames: usize, sending: SendMethod) -> LiveResult<PacketSocket> {
-        let index = sys::index(interface)?;
-        let mtu = sys::mtu(interface)?;
+    /// Refused if there is no such interface; otherwise those of [`of`](PacketSocket::of).
+    pub fn open(name: &str, frames: usize, sending: SendMethod) -> LiveResult<PacketSocket> {
+        PacketSocket::of(&Interface::find(name)?, frames, sending)
+    }
+
+    /// Opens `found` in the calling thread's network namespace, by its index. The kernel's ring holds `frames`; `sending`
+    /// selects the output. The interface is promiscuous until the socket is dropped.
+    ///
+    /// # Errors
+    /// The interface is gone, or `CAP_NET_RAW` is missing. With [`SendMethod::Xdp`], also an error that says why AF_XDP is
+    /// not available.
+    pub fn of(found: &Interface, frames: usize, sending: SendMethod) -> LiveResult<PacketSocket> {
+        let (interface, index, mtu) = (&found.name, found.index, found.mtu);
         let (socket, send_socket) = (sys::packet_socket()?, sys::packet_socket()?);
         let fd = socket.as_fd();
-        let super_packets = Request::PacketOptions.ask_about(interface, || {
+        let long_frames = Request::PacketOptions.ask_about(interface, || {
             // Do not receive own frames, and bypass the interface's qdisc: the only queue is ours.
             sys::set_option(fd, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &1_i32)?;
             sys::set_option(send_socket.as_fd(), libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &1_i32)?;
             sys::set_option(fd, libc::SOL_PACKET, libc::PACKET_VNET_HDR, &1_i32)?;
-            SuperPackets::of(fd)
+            LongFrames::of(fd)
         })?;
         let ring = Request::PacketRing.ask_about(interface, || ReceiveRing::new(fd, frames, Pool::slot_for(mtu)))?;
         let kind = libc::PACKET_MR_PROMISC as u16;
@@ -81,9 +93,9 @@ impl PacketSocket {
             // Protocol 0 receives nothing: this socket only sends.
             sys::bind(send_socket.as_fd(), index, 0)
         })?;
-        let xdp = open_xdp(interface, index, mtu, sending)?;
-        let counts = KernelCounts::default();
-        Ok(PacketSocket { ring, super_packets, socket, send_socket, xdp, mtu, counts, idle_calls: 0 })
+        let xdp = open_xdp(found, sending)?;
+        let (mtu, counts) = (Arc::new(AtomicUsize::new(mtu)), KernelCounts::default());
+        Ok(PacketSocket { ring, long_frames, socket, send_socket, xdp, mtu, counts, idle_calls: 0 })
     }
 
     /// Why AF_XDP is not used although it was wanted.
@@ -91,20 +103,25 @@ impl PacketSocket {
         self.xdp.as_ref().err()?.as_ref()
     }
 
-    /// Takes the ring's next frame, which is a super-packet or queued: prepares its segments, or counts why it is
+    /// The longest IP packet that this end accepts. The gateway changes it when the interface's MTU changes.
+    pub(crate) fn shared_mtu(&self) -> Arc<AtomicUsize> {
+        Arc::clone(&self.mtu)
+    }
+
+    /// Takes the ring's next frame, which is a super-packet or queued: prepares its packets, or counts why it is
     /// dropped.
     #[cold]
     fn take_long_frame(&mut self, longest: usize, received: &mut ReceiveResult) -> io::Result<()> {
         let Some(frame) = self.ring.peek() else { return Ok(()) };
         let no_room = !frame.queued && frame.bytes.len() < frame.length;
-        match self.super_packets.load(self.socket.as_fd(), &frame)? {
-            Some((count, length)) if length <= longest => {
-                self.counts.super_packets += 1;
-                self.counts.no_checksum += count;
+        match self.long_frames.load(self.socket.as_fd(), &frame)? {
+            Some(packets) if packets.longest <= longest => {
+                self.counts.super_packets += u64::from(packets.segmented);
+                self.counts.no_checksum += packets.no_checksum;
             }
-            Some((count, _)) => {
-                self.super_packets.discard();
-                received.oversize += count;
+            Some(packets) => {
+                self.long_frames.discard();
+                received.oversize += packets.count;
             }
             None if no_room => self.counts.dropped += 1,
             None => received.oversize += 1,
@@ -113,16 +130,16 @@ impl PacketSocket {
         Ok(())
     }
 
-    /// Takes the next segment of a super-packet.
-    fn take_segment(&mut self, pool: &mut Pool, batch: &mut Vec<FrameId>, received: &mut ReceiveResult) {
+    /// Takes the next packet of a long frame.
+    fn take_from_long_frame(&mut self, pool: &mut Pool, batch: &mut Vec<FrameId>, received: &mut ReceiveResult) {
         match pool.take() {
             Some(frame) => {
-                let length = self.super_packets.write_next(pool.slot_mut(&frame));
+                let length = self.long_frames.write_next(pool.slot_mut(&frame));
                 pool.set_len(&frame, length);
                 batch.push(frame);
             }
             None => {
-                self.super_packets.skip_next();
+                self.long_frames.skip_next();
                 received.no_slot += 1;
             }
         }
@@ -149,10 +166,10 @@ impl PacketSocket {
 impl LinkEnd for PacketSocket {
     fn recv(&mut self, pool: &mut Pool, batch: &mut Vec<FrameId>) -> io::Result<ReceiveResult> {
         let mut received = ReceiveResult::default();
-        let longest = (self.mtu + HEADER).min(pool.slot_bytes().saturating_sub(TAG));
+        let longest = (self.mtu() + HEADER).min(pool.slot_bytes().saturating_sub(TAG));
         for _ in batch.len()..BATCH {
-            if self.super_packets.pending() {
-                self.take_segment(pool, batch, &mut received);
+            if self.long_frames.pending() {
+                self.take_from_long_frame(pool, batch, &mut received);
                 continue;
             }
             let Some(received_frame) = self.ring.peek() else { break };
@@ -161,8 +178,11 @@ impl LinkEnd for PacketSocket {
                 continue;
             }
             self.counts.no_checksum += u64::from(received_frame.offload.partial.is_some());
-            if received_frame.length > longest.min(received_frame.bytes.len()) {
+            if received_frame.length > longest {
                 received.oversize += 1;
+            } else if received_frame.length > received_frame.bytes.len() {
+                // The ring was made for a lower MTU, and the kernel had no room beside it.
+                self.counts.dropped += 1;
             } else if let Some(frame) = pool.take() {
                 let length = copy_frame(&received_frame, pool.slot_mut(&frame));
                 pool.set_len(&frame, length);
@@ -173,7 +193,7 @@ impl LinkEnd for PacketSocket {
             self.ring.release();
             self.idle_calls = 0;
         }
-        received.more = self.super_packets.pending() || self.ring.ready();
+        received.more = self.long_frames.pending() || self.ring.ready();
         if batch.is_empty() {
             self.clear_error()?;
         }
@@ -182,9 +202,11 @@ impl LinkEnd for PacketSocket {
 
     fn send(&mut self, pool: &Pool, batch: &[FrameId]) -> io::Result<usize> {
         let (mut rest, mut refused) = (batch, 0);
+        // AF_XDP would send a frame that is too long for the interface.
+        let longest = self.mtu() + UNTAGGED_HEADER;
         if let Ok(xdp) = &mut self.xdp {
             while !rest.is_empty() {
-                let sent = xdp.send(rest.iter().map(|frame| pool.frame(frame)))?;
+                let sent = xdp.send(longest, rest.iter().map(|frame| pool.frame(frame)))?;
                 refused += sent.refused;
                 rest = &rest[sent.consumed..];
                 if sent.consumed == 0 {
@@ -208,7 +230,7 @@ impl LinkEnd for PacketSocket {
     }
 
     fn mtu(&self) -> usize {
-        self.mtu
+        self.mtu.load(Ordering::Relaxed)
     }
 
     fn kernel(&mut self) -> KernelCounts {
@@ -238,21 +260,16 @@ fn send_by_packet(socket: BorrowedFd<'_>, pool: &Pool, batch: &[FrameId]) -> io:
 }
 
 /// Opens the AF_XDP socket if `sending` wants one.
-fn open_xdp(
-    interface: &str,
-    index: i32,
-    mtu: usize,
-    sending: SendMethod,
-) -> LiveResult<Result<XdpSender, Option<LiveError>>> {
+fn open_xdp(interface: &Interface, sending: SendMethod) -> LiveResult<Result<XdpSender, Option<LiveError>>> {
     let wanted = match sending {
-        SendMethod::Auto => sys::driver(interface).is_ok_and(|driver| driver == "veth"),
+        SendMethod::Auto => interface.kind == "veth",
         SendMethod::Packet => false,
         SendMethod::Xdp => true,
     };
     if !wanted {
         return Ok(Err(None));
     }
-    match XdpSender::open(interface, index as u32, mtu) {
+    match XdpSender::open(&interface.name, interface.index as u32, interface.mtu) {
         Err(error) if sending == SendMethod::Xdp => Err(error),
         opened => Ok(opened.map_err(Some)),
     }

@@ -1,5 +1,8 @@
 //! A fixed number of slots for frames, so that forwarding allocates nothing.
 
+use std::collections::TryReserveError;
+use std::mem;
+
 use crate::io::frame::IpPosition;
 
 /// A slot that holds a frame: the handle of a [`Packet`](aqm::Packet) on real links.
@@ -67,7 +70,7 @@ impl Pool {
     /// Allocates `slots` slots of `bytes` bytes, at least one of each.
     pub fn new(slots: u32, bytes: usize) -> Pool {
         let (slots, slot) = (slots.max(1), bytes.max(1));
-        let stride = slot.next_multiple_of(LINE) | LINE;
+        let stride = Pool::stride_for(slot);
         Pool {
             bytes: vec![0; stride * (slots as usize + 1)].into(),
             slot,
@@ -90,6 +93,34 @@ impl Pool {
         larger.free.truncate(after - before);
         larger.free.append(&mut self.free);
         *self = larger;
+    }
+
+    /// Lengthens every slot to `bytes` bytes; used ones keep their frames.
+    ///
+    /// # Errors
+    /// There is not enough memory; nothing has changed.
+    pub fn lengthen(&mut self, bytes: usize) -> Result<(), TryReserveError> {
+        if bytes <= self.slot {
+            return Ok(());
+        }
+        // A failure to allocate would end the process. The compiler could leave out memory that is not used.
+        let mut probe = Vec::<u8>::new();
+        probe.try_reserve_exact(Pool::stride_for(bytes).saturating_mul(self.contents.len() + 1))?;
+        drop(std::hint::black_box(probe));
+        let mut longer = Pool::new(self.contents.len() as u32, bytes);
+        for (slot, contents) in self.contents.iter().enumerate() {
+            let (from, to, length) = (slot * self.stride, slot * longer.stride, contents.len as usize);
+            longer.bytes[to..to + length].copy_from_slice(&self.bytes[from..from + length]);
+        }
+        longer.contents = mem::take(&mut self.contents);
+        longer.free = mem::take(&mut self.free);
+        *self = longer;
+        Ok(())
+    }
+
+    /// Distance between slots of `bytes` bytes.
+    fn stride_for(bytes: usize) -> usize {
+        bytes.next_multiple_of(LINE) | LINE
     }
 
     /// Takes a free slot, if any.
@@ -194,6 +225,26 @@ mod tests {
         let mut all: Vec<u32> = std::iter::from_fn(|| pool.take()).chain([kept]).map(|frame| frame.slot()).collect();
         all.sort_unstable();
         assert_eq!(all, [0, 1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn longer_slots_keep_their_frames_and_the_list_of_free_ones() {
+        let mut pool = Pool::new(3, 100);
+        let (first, kept) = (pool.take().unwrap(), pool.take().unwrap());
+        pool.slot_mut(&kept).fill(7);
+        pool.set_len(&kept, 100);
+        pool.lengthen(50).unwrap();
+        assert_eq!(pool.slot_bytes(), 100);
+        pool.give(first);
+        pool.lengthen(900).unwrap();
+        assert_eq!((pool.slot_bytes(), pool.slots(), pool.free()), (900, 3, 2));
+        assert_eq!(pool.frame(&kept), &[7; 100]);
+        for frame in [pool.take().unwrap(), pool.take().unwrap()] {
+            pool.slot_mut(&frame).fill(1);
+        }
+        assert_eq!((pool.take(), pool.frame(&kept)), (None, &[7; 100][..]));
+        pool.lengthen(usize::MAX / 1024).unwrap_err();
+        assert_eq!(pool.frame(&kept), &[7; 100]);
     }
 
     #[test]

@@ -3,7 +3,6 @@
 
 use std::io;
 use std::mem::{MaybeUninit, size_of};
-use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
@@ -72,25 +71,6 @@ pub(super) fn flags(name: &str) -> LiveResult<i16> {
     Ok(unsafe { request.ifr_ifru.ifru_flags })
 }
 
-/// Hardware type of the interface `name` (`ARPHRD_*`).
-pub(super) fn hardware(name: &str) -> LiveResult<u16> {
-    let request = query(name, libc::SIOCGIFHWADDR)?;
-    // SAFETY: the kernel has just written this member.
-    Ok(unsafe { request.ifr_ifru.ifru_hwaddr.sa_family })
-}
-
-/// First IPv4 address of the interface `name`, if any.
-pub(super) fn v4_address(name: &str) -> LiveResult<Option<Ipv4Addr>> {
-    let request = match query(name, libc::SIOCGIFADDR) {
-        Err(error) if error.raw_os_error() == Some(libc::EADDRNOTAVAIL) => return Ok(None),
-        asked => asked?,
-    };
-    // SAFETY: the kernel has just written this member: a `sockaddr_in`, whose port comes before its address.
-    let address = unsafe { request.ifr_ifru.ifru_addr };
-    let [_, _, a, b, c, d, ..] = address.sa_data.map(|byte| byte as u8);
-    Ok(Some(Ipv4Addr::new(a, b, c, d)))
-}
-
 /// A packet socket that receives nothing until it is bound.
 pub(crate) fn packet_socket() -> LiveResult<OwnedFd> {
     let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
@@ -109,6 +89,17 @@ pub(super) fn bind(socket: BorrowedFd<'_>, index: i32, protocol: u16) -> io::Res
     let length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
     // SAFETY: the address lives during the call, and `length` is its length.
     checked(unsafe { libc::bind(socket.as_raw_fd(), std::ptr::from_ref(&address).cast(), length) }).map(drop)
+}
+
+/// Index of the interface that a packet socket is bound to. The kernel makes it -1 when the interface is removed, and a
+/// later interface does not get the socket back, whatever its index.
+pub(super) fn bound_index(socket: BorrowedFd<'_>) -> io::Result<i32> {
+    // SAFETY: an address consists of numbers, so zeros are a valid value.
+    let mut address: libc::sockaddr_ll = unsafe { MaybeUninit::zeroed().assume_init() };
+    let mut length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
+    // SAFETY: the kernel writes at most `length` bytes to the address, which is as long and lives during the call.
+    checked(unsafe { libc::getsockname(socket.as_raw_fd(), std::ptr::from_mut(&mut address).cast(), &mut length) })?;
+    Ok(address.sll_ifindex)
 }
 
 /// Sets an option that consists of plain numbers.
@@ -201,19 +192,6 @@ pub(super) fn ethtool(name: &str, command: u32, value: u32) -> LiveResult<u32> {
     request.ifr_ifru.ifru_data = switch.as_mut_ptr().cast();
     Request::Offloads.ask_about(name, || control(&mut request, libc::SIOCETHTOOL))?;
     Ok(switch[1])
-}
-
-/// Driver of the interface `name`, as ethtool reports it.
-pub(super) fn driver(name: &str) -> LiveResult<String> {
-    const ETHTOOL_GDRVINFO: u32 = 3;
-    let mut request = request(name)?;
-    // struct ethtool_drvinfo: the command, five strings of 32 bytes starting with the driver, and 32 bytes.
-    let mut found = [0_u32; 49];
-    found[0] = ETHTOOL_GDRVINFO;
-    request.ifr_ifru.ifru_data = found.as_mut_ptr().cast();
-    Request::InterfaceQuery.ask_about(name, || control(&mut request, libc::SIOCETHTOOL))?;
-    let text = found[1..9].iter().flat_map(|word| word.to_ne_bytes()).take_while(|byte| *byte != 0);
-    Ok(text.map(char::from).collect())
 }
 
 /// Switches the offloads of the interface `name` off. Packets then appear as they cross a link: with checksums, and

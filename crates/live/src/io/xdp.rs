@@ -63,8 +63,8 @@ pub(super) struct XdpSender {
     free: Vec<u64>,
     /// Chunks of the last call's frames.
     submitted: Vec<u64>,
-    /// Longest frame that may be sent.
-    longest: usize,
+    /// Bytes of a chunk.
+    chunk: usize,
     /// Whether frames of the last call were withdrawn and the kernel has not yet skipped them.
     withdrawn: bool,
     /// The kernel's count of skipped descriptors.
@@ -96,18 +96,23 @@ impl XdpSender {
         // A stack, so that few chunks are in use and stay in the cache.
         let free = (0..CHUNKS).rev().map(|n| (n * chunk) as u64).collect();
         let submitted = Vec::with_capacity(MOST_AT_ONCE);
-        Ok(XdpSender { transmit, completed, frames, free, submitted, longest, withdrawn: false, skipped: 0, socket })
+        Ok(XdpSender { transmit, completed, frames, free, submitted, chunk, withdrawn: false, skipped: 0, socket })
     }
 
-    /// Sends up to [`MOST_AT_ONCE`] of `frames`, as many as one call takes; `ENXIO` if the interface is gone.
-    pub(super) fn send<'a>(&mut self, frames: impl Iterator<Item = &'a [u8]>) -> io::Result<XdpSendResult> {
+    /// Sends up to [`MOST_AT_ONCE`] of `frames`, as many as one call takes, up to a frame of more than `longest` bytes;
+    /// `ENXIO` if the interface is gone.
+    pub(super) fn send<'a>(
+        &mut self,
+        longest: usize,
+        frames: impl Iterator<Item = &'a [u8]>,
+    ) -> io::Result<XdpSendResult> {
         self.completed.drain(&mut self.free, self.frames.bytes() as u64);
         if self.withdrawn && self.skip_withdrawn()?.is_none() {
             return Ok(XdpSendResult::default());
         }
         self.submitted.clear();
         for frame in frames.take(MOST_AT_ONCE) {
-            if !(HEADER..=self.longest).contains(&frame.len()) {
+            if !(HEADER..=longest.min(self.chunk)).contains(&frame.len()) {
                 break;
             }
             let Some(at) = self.free.pop() else { break };

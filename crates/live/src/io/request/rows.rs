@@ -117,7 +117,8 @@ requests! {
             (&[Taken], "Remove the table of the same name (nft list tables, nft delete table)"),
         ];
     RoutingSocket: "open a netlink socket",
-        "Headgate sets addresses and routes, and reads counts of interfaces, through this socket (AF_NETLINK)",
+        "Headgate sets addresses and routes, and reads properties and counts of interfaces, through this socket \
+         (AF_NETLINK)",
         [(&[Forbidden, Unsupported], "Let the sandbox permit AF_NETLINK sockets (in a systemd unit \
             RestrictAddressFamilies=AF_NETLINK; in Docker --security-opt seccomp=unconfined)")];
     InterfaceAddress: "set an address of a host",
@@ -145,8 +146,16 @@ requests! {
             (&[Unsupported], "Use Linux 4.7 or later, which has RTM_GETSTATS"),
             (&[Missing], "Check that no other program removed the interface (ip monitor link)"),
         ];
+    InterfaceClaim: "claim an interface for a gateway",
+        "Two gateways on one interface would forward each frame twice, so a Unix socket named after the interface's number \
+         is its lock",
+        [
+            (&[Taken], "End the other gateway, or give other interfaces"),
+            (&[Forbidden, Unsupported], "Let the sandbox permit AF_UNIX sockets (in a systemd unit \
+                RestrictAddressFamilies=AF_UNIX)"),
+        ];
     LinkEvents: "watch the interfaces by netlink",
-        "A gateway ends at once if an interface is removed or switched off (AF_NETLINK, RTMGRP_LINK)",
+        "A gateway ends at once if an interface is removed or switched off, and follows other changes (AF_NETLINK)",
         [
             (&[Forbidden, Unsupported], "Let the sandbox permit AF_NETLINK sockets (in a systemd unit \
                 RestrictAddressFamilies=AF_NETLINK)"),
@@ -326,7 +335,8 @@ requests! {
         [
             (&[Forbidden], "Run as root or with CAP_NET_ADMIN, or use --fail closed"),
             (&[Unsupported], "Use a kernel with CONFIG_BRIDGE (modprobe bridge), or --fail closed"),
-            (&[Missing], "Check with ip link that both interfaces exist"),
+            (&[Missing], "Check with ip link that both interfaces and the bridge exist"),
+            (&[Taken], "Remove or rename the interface of the same name, or take its ports out (ip link)"),
         ];
     ViewSocket: "open a local socket",
         "headgate top asks running links and gateways for their state through this socket (AF_UNIX)",

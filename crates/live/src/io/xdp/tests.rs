@@ -148,7 +148,7 @@ fn frames_that_find_no_room_in_the_driver_are_refused_and_never_sent() {
                 assert_eq!(received(&mut right), [7, 8], "{sending:?}");
             }
             let Ok(xdp) = &mut out.socket.xdp else { continue };
-            assert_eq!(xdp.send(std::iter::empty()).unwrap(), XdpSendResult::default());
+            assert_eq!(xdp.send(1514, std::iter::empty()).unwrap(), XdpSendResult::default());
             xdp.free.sort_unstable();
             xdp.free.dedup();
             assert_eq!(xdp.free.len(), CHUNKS, "every chunk is free once");

@@ -1,4 +1,5 @@
-//! Receives super-packets, which are longer than a frame of the ring.
+//! Receives frames that are longer than a frame of the ring: super-packets, and packets of an MTU that was raised after
+//! the ring was made.
 //!
 //! With `PACKET_COPY_THRESH` the kernel also queues a frame that does not fit on the socket, and says so in the ring's
 //! status (`TP_STATUS_COPY`). The ring keeps the order of all frames, and its frames stay small. A queued frame is
@@ -10,7 +11,7 @@ use std::os::fd::BorrowedFd;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, recv};
 
-use super::offload::{OFFLOAD_HEADER, Segmentation};
+use super::offload::{OFFLOAD_HEADER, PartialChecksum, Segmentation};
 use super::ring::{RingFrame, TAG, TAG_AT};
 use super::sys;
 
@@ -20,39 +21,60 @@ const LONGEST: usize = 65_535 + 14 + 4 * TAG;
 /// Memory of the kernel's queue: a tenth of a second at 1 Gbit/s. The kernel doubles it for its own overhead.
 const QUEUE_BYTES: i32 = 1 << 24;
 
-/// A buffer with the super-packet whose segments are being taken.
+/// The packets in a long frame.
+#[derive(Clone, Copy, Debug)]
+enum LongFrame {
+    SuperPacket(Segmentation),
+    /// One packet, whose checksum may be left to fill in.
+    Packet(Option<PartialChecksum>),
+}
+
+/// The packets of a loaded frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct LoadedPackets {
+    /// Their number.
+    pub(super) count: u64,
+    /// Length of the longest, as a frame.
+    pub(super) longest: usize,
+    /// Number of packets without a checksum.
+    pub(super) no_checksum: u64,
+    /// Whether they are segments of a super-packet.
+    pub(super) segmented: bool,
+}
+
+/// A buffer with the frame whose packets are being taken.
 #[derive(Debug)]
-pub(super) struct SuperPackets {
+pub(super) struct LongFrames {
     /// Space for a tag, the offload header, and the frame. A tag is inserted in front of the rest.
     buffer: Box<[u8]>,
     /// Start and end of the frame in the buffer.
     frame: (usize, usize),
-    segmentation: Option<Segmentation>,
-    /// Number of the next segment.
+    loaded: Option<LongFrame>,
+    /// Number of the next packet.
     next: usize,
 }
 
-impl SuperPackets {
+impl LongFrames {
     /// Makes the kernel queue frames that do not fit `socket`'s ring.
-    pub(super) fn of(socket: BorrowedFd<'_>) -> io::Result<SuperPackets> {
+    pub(super) fn of(socket: BorrowedFd<'_>) -> io::Result<LongFrames> {
         sys::set_option(socket, libc::SOL_PACKET, libc::PACKET_COPY_THRESH, &1_i32)?;
         // Without CAP_NET_ADMIN the queue is as long as net.core.rmem_max allows.
         let force = sys::set_option(socket, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &QUEUE_BYTES);
         force.or_else(|_| sys::set_option(socket, libc::SOL_SOCKET, libc::SO_RCVBUF, &QUEUE_BYTES))?;
         let buffer = vec![0; TAG + OFFLOAD_HEADER + LONGEST].into();
-        Ok(SuperPackets { buffer, frame: (0, 0), segmentation: None, next: 0 })
+        Ok(LongFrames { buffer, frame: (0, 0), loaded: None, next: 0 })
     }
 
-    /// Whether segments are left.
+    /// Whether packets are left.
     #[inline]
     pub(super) fn pending(&self) -> bool {
-        self.segmentation.is_some()
+        self.loaded.is_some()
     }
 
-    /// Loads `frame`, from the queue of `socket` if it is there. Returns the number and the greatest length of its
-    /// segments; `None` if it cannot be segmented.
-    pub(super) fn load(&mut self, socket: BorrowedFd<'_>, frame: &RingFrame<'_>) -> io::Result<Option<(u64, usize)>> {
-        self.segmentation = None;
+    /// Loads `frame`, from the queue of `socket` if it is there. Returns its packets; `None` if it is a super-packet that
+    /// cannot be segmented.
+    pub(super) fn load(&mut self, socket: BorrowedFd<'_>, frame: &RingFrame<'_>) -> io::Result<Option<LoadedPackets>> {
+        self.loaded = None;
         let start = TAG + OFFLOAD_HEADER;
         let length = if frame.queued {
             read_queued(socket, &mut self.buffer[TAG..])?.saturating_sub(OFFLOAD_HEADER)
@@ -73,29 +95,53 @@ impl SuperPackets {
         }
         self.frame = (from, start + length);
         self.next = 0;
-        self.segmentation = Segmentation::find(&self.buffer[from..start + length], offload);
-        Ok(self.segmentation.map(|found| (found.count() as u64, found.longest())))
+        let bytes = &self.buffer[from..start + length];
+        self.loaded = match (Segmentation::find(bytes, offload), offload.segments) {
+            (Some(found), _) => Some(LongFrame::SuperPacket(found)),
+            (None, None) => Some(LongFrame::Packet(offload.partial)),
+            (None, Some(_)) => None,
+        };
+        Ok(self.loaded.map(|loaded| match loaded {
+            LongFrame::SuperPacket(found) => {
+                let count = found.count() as u64;
+                LoadedPackets { count, longest: found.longest(), no_checksum: count, segmented: true }
+            }
+            LongFrame::Packet(partial) => {
+                let no_checksum = u64::from(partial.is_some());
+                LoadedPackets { count: 1, longest: bytes.len(), no_checksum, segmented: false }
+            }
+        }))
     }
 
-    /// Writes the next segment to `room` and returns its length; 0 if none is left.
+    /// Writes the next packet to `room` and returns its length; 0 if none is left.
     #[inline]
     pub(super) fn write_next(&mut self, room: &mut [u8]) -> usize {
-        let Some(found) = self.segmentation else { return 0 };
-        let (start, end) = self.frame;
-        let length = found.write(&self.buffer[start..end], self.next, room);
+        let Some(loaded) = self.loaded else { return 0 };
+        let bytes = &self.buffer[self.frame.0..self.frame.1];
+        let length = match loaded {
+            LongFrame::SuperPacket(found) => found.write(bytes, self.next, room),
+            LongFrame::Packet(partial) => {
+                room[..bytes.len()].copy_from_slice(bytes);
+                partial.into_iter().for_each(|partial| partial.fill_in(&mut room[..bytes.len()]));
+                bytes.len()
+            }
+        };
         self.skip_next();
         length
     }
 
-    /// Discards the next segment.
+    /// Discards the next packet.
     pub(super) fn skip_next(&mut self) {
         self.next += 1;
-        self.segmentation = self.segmentation.filter(|found| self.next < found.count());
+        self.loaded = self.loaded.filter(|loaded| match loaded {
+            LongFrame::SuperPacket(found) => self.next < found.count(),
+            LongFrame::Packet(_) => false,
+        });
     }
 
-    /// Discards all segments.
+    /// Discards all packets.
     pub(super) fn discard(&mut self) {
-        self.segmentation = None;
+        self.loaded = None;
     }
 }
 
