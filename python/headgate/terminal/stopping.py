@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 import time
 
 TYPE_CHECKING = False  # as in `headgate`
@@ -30,7 +32,15 @@ def install() -> None:
 
 
 def uninstall() -> None:
-    """Lets the signals kill the process, now that the command has ended: Python would print a traceback."""
+    """Lets the signals kill the process, now that the command has ended: Python would print a traceback.
+
+    A terminal that was closed takes no more output. Python would then replace the code of the signal by its own.
+    """
+    for stream in filter(None, (sys.stdout, sys.stderr) if _received else ()):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     for number in (signal.SIGINT, *STOPS):
         if is_ours(number):
             signal.signal(number, signal.SIG_DFL)
