@@ -32,18 +32,21 @@ def install() -> None:
 
 
 def uninstall() -> None:
-    """Lets the signals kill the process, now that the command has ended: Python would print a traceback.
+    """Lets the signals kill the process, now that the command has ended: Python would print a traceback."""
+    if _received:
+        _discard_lost_output()
+    for number in (signal.SIGINT, *STOPS):
+        if is_ours(number):
+            signal.signal(number, signal.SIG_DFL)
 
-    A terminal that was closed takes no more output. Python would then replace the code of the signal by its own.
-    """
-    for stream in filter(None, (sys.stdout, sys.stderr) if _received else ()):
+
+def _discard_lost_output() -> None:
+    """Redirects the output of a closed terminal. Python would fail to write it and exit with 120."""
+    for stream in filter(None, (sys.stdout, sys.stderr)):
         try:
             stream.flush()
         except OSError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-    for number in (signal.SIGINT, *STOPS):
-        if is_ours(number):
-            signal.signal(number, signal.SIG_DFL)
 
 
 def is_ours(number: int) -> bool:
