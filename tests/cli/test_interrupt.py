@@ -149,3 +149,32 @@ def test_importing_the_package_leaves_signals_to_the_program():
     script = "from signal import *; import headgate.cli; assert getsignal(SIGINT) is default_int_handler"
     script += "; assert {getsignal(each) for each in (SIGTERM, SIGHUP, SIGQUIT)} == {SIG_DFL}"
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+#: Waits with output that is not written yet, and ends as commands do.
+HOLDING_OUTPUT = """\
+import sys, time
+from headgate.terminal import stopping
+stopping.install()
+try:
+    sys.stdout = open(1, "w", buffering=4096, closefd=False)
+    sys.stdout.write("held back")
+    print("begun", file=sys.stderr, flush=True)
+    time.sleep(60)
+except KeyboardInterrupt:
+    raise SystemExit(stopping.exit_code())
+finally:
+    stopping.uninstall()
+"""
+
+
+def test_a_closed_terminal_that_takes_no_more_output_does_not_change_the_code_of_the_signal():
+    pty = pytest.importorskip("pty")
+    screen, shell = pty.openpty()
+    words = [sys.executable, "-c", HOLDING_OUTPUT]
+    with subprocess.Popen(words, stdin=shell, stdout=shell, stderr=shell, start_new_session=True) as command:
+        os.close(shell)
+        assert os.read(screen, 100)
+        os.close(screen)
+        command.send_signal(signal.SIGHUP)
+        assert command.wait(60) == 128 + signal.SIGHUP

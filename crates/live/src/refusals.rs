@@ -4,7 +4,9 @@ use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
+use std::path::PathBuf;
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use aqm::{Rate, Span, Time};
 use headgate_measure::{EventBatch, RunObserver};
@@ -91,10 +93,8 @@ fn settings() -> LinkSettings {
 }
 
 fn link() -> LiveResult<()> {
-    let log = std::env::temp_dir().join(format!("headgate-refusals-{}", std::process::id()));
-    let _ = fs::remove_dir_all(&log);
-    fs::create_dir(&log).unwrap();
-    let mut link = EmulatedLink::open(LinkSettings { log: Some(log.clone()), ..settings() })?;
+    let log = LogFolder::new();
+    let mut link = EmulatedLink::open(LinkSettings { log: Some(log.0.clone()), ..settings() })?;
     let words = vec![OsString::from("true")];
     let child = shell::spawn(link.near(), words, Vec::new(), None, StandardStreams::OnlyErrors);
     let mut child = child.map_err(|error| match error {
@@ -104,9 +104,26 @@ fn link() -> LiveResult<()> {
     child.wait().unwrap();
     await_loop(&link);
     link.counters()?;
-    let stopped = link.stop().map(drop);
-    fs::remove_dir_all(&log).unwrap();
-    stopped
+    link.stop().map(drop)
+}
+
+/// A folder of its own for each link, since tests run side by side. It is removed at the end, however that comes.
+struct LogFolder(PathBuf);
+
+impl LogFolder {
+    fn new() -> LogFolder {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("headgate-refusals-{}-{number}", std::process::id()));
+        fs::create_dir(&folder).unwrap();
+        LogFolder(folder)
+    }
+}
+
+impl Drop for LogFolder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
 }
 
 /// Sends datagrams until the loop makes the request that is refused. On a busy machine the command ends before the loop

@@ -48,7 +48,7 @@ def _in_processes(draw: Callable[[str], Picture | None], names: Sequence[str], c
 
     try:
         with Children() as children:
-            with suppress(OSError):  # no further process: those that run suffice
+            with suppress(OSError):  # the running processes suffice
                 for _ in range(count - 1):
                     children.start(mine, (take,))
             drawn = mine()

@@ -127,7 +127,7 @@ class Cluster:
             new = {}
             for bundle in islice(bundles, max(0, max(1, AHEAD * threads) - len(submitted))):
                 tasks = [run.task for run in plan.read_runs(bundle.runs)]
-                # Dask takes equal keys for equal tasks, also those of other clients.
+                # Dask takes equal keys for equal tasks, also for tasks of other clients.
                 whole = identity.of_values([[run.hash for run in bundle.runs], plan.tables, ours])
                 key = f"headgate-{whole}"
                 new[self._client.submit(job, tasks, plan.tables, ours, key=key, pure=True)] = bundle

@@ -101,7 +101,7 @@ class SweepPlan:
 
     @cached_property
     def hash(self) -> str:
-        """The identity of what is not swept."""
+        """The identity of the scenario without its swept keys, disciplines and seeds."""
         return self.base.changed(qdiscs=["droptail"], seeds=[1]).config_hash
 
     def read_runs(self, runs: Sequence[SweepRun]) -> Iterator[ReadRun]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 import time
 
 TYPE_CHECKING = False  # as in `headgate`
@@ -31,9 +33,20 @@ def install() -> None:
 
 def uninstall() -> None:
     """Lets the signals kill the process, now that the command has ended: Python would print a traceback."""
+    if _received:
+        _discard_lost_output()
     for number in (signal.SIGINT, *STOPS):
         if is_ours(number):
             signal.signal(number, signal.SIG_DFL)
+
+
+def _discard_lost_output() -> None:
+    """Redirects the output of a closed terminal. Python would fail to write it and exit with 120."""
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def is_ours(number: int) -> bool:
