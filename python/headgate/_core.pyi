@@ -104,6 +104,8 @@ class Scenario:
     prototypes: Final[list[tuple[str, type[Any]]]]
     inputs: Final[list[tuple[str, bytes]]]
     def to_toml(self) -> str: ...
+    def table_bytes(self, qdisc: int) -> int:
+        """Bytes of the tables of the discipline at `qdisc`, at one link that compares disciplines."""
     def memory(self, qdisc: int) -> list[tuple[str, str, int]]:
         """What a simulated run with the discipline at `qdisc` takes of memory, the largest first: words, key, bytes."""
     name: Final[str]

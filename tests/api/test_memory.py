@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from headgate import prototype
 from headgate.execution import memory
 from headgate.execution.runner import Watcher
+from headgate.prototype.discipline import with_prototypes
 from headgate.scenario import Scenario
 from tests import needs
 from tests.conftest import SMALL
@@ -36,11 +38,18 @@ def chain(
     return text
 
 
+def many(classes: int) -> str:
+    """Classes with tables of 6.3 MB each."""
+    return f"drr:classes=[{'; '.join(['fq_codel:flows=65536'] * classes)}]"
+
+
 CASES = {
     "flows": chain(1, 1, 50_000),
     "links": chain(200, 200, 200),
     "crossed": chain(30, 50, 1000, across=True),
     "tables": chain(50, 1, 10, qdisc="fq_codel:flows=65536", across=True),
+    "nested": chain(10, 1, 10, qdisc=many(5), across=True),
+    "shaped": chain(20, 1, 10, qdisc="tbf:child=[fq_codel:flows=65536]", across=True),
     "groups": chain(200, 500, 1),
     "rows": chain(1, 100, 1, extra='record.interval = "0.1ms"\nwarmup = "0s"\n').replace('"0.2s"', '"2s"'),
 }
@@ -99,6 +108,44 @@ def test_a_run_too_large_is_refused_at_once_and_names_the_key(tmp_path: Path, te
     assert words in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr
     assert not list((tmp_path / "results").glob("*/*.parquet"))
+
+
+#: Starts the command and prints the largest memory of the process that ran it.
+PEAK_OF_COMMAND = """
+import resource, subprocess, sys
+done = subprocess.run([sys.executable, "-m", "headgate", *sys.argv[1:]], capture_output=True, text=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, done.returncode, done.stderr)
+"""
+
+
+@needs.marks("linux")
+@pytest.mark.parametrize(("classes", "limit"), [(400, "200MB"), (3000, "1GB")])
+def test_nested_tables_are_refused_before_any_is_taken(tmp_path: Path, classes: int, limit: str):
+    (tmp_path / "large.toml").write_text(chain(1, 1, 1, qdisc=many(classes)))
+    words = ["run", "large.toml", f"--memory-limit={limit}"]
+    done = subprocess.run([sys.executable, "-c", PEAK_OF_COMMAND, *words], cwd=tmp_path, capture_output=True, text=True)
+    peak_kb, code, message = done.stdout.split(maxsplit=2)
+    assert code == "2", done.stdout
+    assert "tables of drr:classes=[" in " ".join(message.split())
+    assert "lower `qdiscs`" in message
+    assert len(message) < 600, "the message does not list every class"
+    assert int(peak_kb) < 300_000, f"{int(peak_kb) / 1e3:.0f} MB to refuse a run"
+
+
+class Hoard(prototype.Discipline):
+    """Takes 20 MB when it is made."""
+
+    def __init__(self, link: prototype.LinkInfo) -> None:
+        super().__init__(link)
+        self.table = [bytearray(100_000) for _ in range(200)]
+
+
+def test_the_tables_of_a_discipline_in_python_are_measured():
+    core = with_prototypes(Scenario.parse(chain(7, 1, 1, qdisc="droptail", across=True)).core, [Hoard, "droptail"])
+    assert core.table_bytes(0) == pytest.approx(20e6, rel=0.01)
+    items = {what: size for what, _, size in core.memory(0)}
+    # A link has two directions, and the reverse one has the discipline too.
+    assert items["tables of Hoard"] in [pytest.approx(links * 20e6, rel=0.01) for links in (7, 14)]
 
 
 @pytest.mark.parametrize("size", ["8", "GB", "-1GB", "nanGB", "infGB", "8 apples", "0MB"])

@@ -9,7 +9,10 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+import pytest
+
 from headgate.errors import UsageError
+from headgate.execution import memory
 from headgate.live import exporter, gateway_settings
 from headgate.live.gateway_settings import FAIL_MODES, NAMES, SEND_MODES, GatewaySettings
 from headgate.terminal.printable import printable
@@ -119,3 +122,14 @@ def test_every_option_is_used_or_refused():
         given = {**options, "class": specs}
         refused += refusal(partial(gateway_settings.load, given, None)) != ""
     assert FILES // 10 < refused < FILES * 9 // 10
+
+
+def test_disciplines_that_need_more_memory_than_there_is_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    classes = "; ".join(["fq_codel:flows=65536"] * 100)
+    config = tmp_path / "gateway.toml"
+    config.write_text(f'in = "eth1"\nout = "eth0"\nrate = "1Mbit/s"\nforward-qdisc = "drr:classes=[{classes}]"\n')
+    monkeypatch.setenv(memory.VARIABLE, "2GB")
+    gateway_settings.load({}, config)
+    monkeypatch.setenv(memory.VARIABLE, "600MB")
+    with pytest.raises(UsageError, match=r"need about 629 MB of memory, but 600 MB may be used\n.*`forward-qdisc`"):
+        gateway_settings.load({}, config)

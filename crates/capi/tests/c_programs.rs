@@ -57,6 +57,17 @@ fn calls_obey_their_laws_with_every_discipline() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn tables_that_do_not_fit_in_memory_are_refused_in_words() {
+    for compiler in compilers() {
+        let program = compiled(compiler, "tests/c/memory.c", &[]);
+        for mebibytes in ["24", "48"] {
+            runs(Command::new(&program).arg(mebibytes));
+        }
+    }
+}
+
+#[test]
 fn the_address_sanitizer_finds_nothing() {
     for compiler in compilers() {
         let program = compiled(compiler, "tests/c/laws.c", &["-fsanitize=address,undefined"]);

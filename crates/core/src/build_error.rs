@@ -32,6 +32,13 @@ pub enum BuildError {
         /// A description of valid values.
         expected: String,
     },
+    /// Tables that the system has no memory for.
+    Memory {
+        /// Their bytes; of a single table if the sum is not known.
+        bytes: usize,
+        /// The setting to change and how, such as "lower `flows`". `None` if no setting makes the tables large.
+        remedy: Option<String>,
+    },
     /// Values that contradict each other, such as `minth` above `maxth`.
     Conflict(String),
     /// A discipline inside this one cannot be built.
@@ -52,6 +59,19 @@ impl BuildError {
         BuildError::UnknownName { what, name: name.to_string(), nearest, known }
     }
 
+    /// The system refused memory for tables of `bytes`.
+    pub(crate) fn memory(bytes: usize) -> BuildError {
+        BuildError::Memory { bytes, remedy: None }
+    }
+
+    /// Whether the system refused memory, for this discipline or one inside it.
+    pub(crate) fn is_memory(&self) -> bool {
+        match self {
+            BuildError::Nested { error, .. } => error.is_memory(),
+            error => matches!(error, BuildError::Memory { .. }),
+        }
+    }
+
     /// The error message without the list of valid names.
     pub fn brief(&self) -> String {
         let guess = |nearest: &Option<String>| match nearest {
@@ -65,12 +85,26 @@ impl BuildError {
             },
             BuildError::UnknownName { what, name, nearest, .. } => format!("unknown {what} `{name}`{}", guess(nearest)),
             BuildError::BadValue { name, value, expected } => format!("`{name}` is \"{value}\", expected {expected}"),
+            BuildError::Memory { bytes, remedy } => {
+                let remedy = remedy.as_ref().map_or(String::new(), |remedy| format!(": {remedy}"));
+                format!("the tables need {} of memory, more than the system gives{remedy}", size_in_words(*bytes))
+            }
             BuildError::Conflict(why) => why.clone(),
             BuildError::Nested { parameter, qdisc, error } => {
                 format!("in `{parameter}`, \"{qdisc}\": {}", error.brief())
             }
         }
     }
+}
+
+/// Bytes as people read them: `36.2 GB`, `12.3 MB`, `1.0 KB`.
+fn size_in_words(bytes: usize) -> String {
+    let (unit, scale) = match bytes {
+        1_000_000_000.. => ("GB", 1e9),
+        1_000_000.. => ("MB", 1e6),
+        _ => ("KB", 1e3),
+    };
+    format!("{:.1} {unit}", bytes as f64 / scale)
 }
 
 /// A suggestion for a discipline of Linux or the literature that this crate lacks.

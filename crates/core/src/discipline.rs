@@ -6,6 +6,7 @@ use crate::cx::Cx;
 use crate::packet::{Backlog, ClassId, FlowId, Packet};
 use crate::parts::Fifo;
 use crate::reason::Why;
+use crate::tables::Tables;
 use crate::time::Time;
 use crate::units::Rate;
 
@@ -21,12 +22,15 @@ pub struct LinkInfo<'a> {
     pub key: u64,
     /// The host's classes, by [`ClassId`]; the first holds unmatched packets. Empty if the host does not classify.
     pub classes: &'a [Class],
+    /// Where the discipline gets the tables that its settings ask for. Their bytes are known before they are taken only
+    /// if none is allocated in another way.
+    pub tables: Tables<'a>,
 }
 
 impl<'a> LinkInfo<'a> {
     /// A link whose host does not classify packets.
     pub const fn new(rate: Rate, mean_packet: u32, key: u64) -> LinkInfo<'a> {
-        LinkInfo { rate, mean_packet, key, classes: &[] }
+        LinkInfo { rate, mean_packet, key, classes: &[], tables: Tables::ALLOCATE }
     }
 }
 
@@ -76,12 +80,6 @@ pub trait Discipline<T> {
         }
     }
 
-    /// Bytes of the tables that the settings ask for, before the first packet; small tables may be left out. A host
-    /// estimates its memory by it.
-    fn table_bytes(&self) -> usize {
-        0
-    }
-
     /// Reports gauges (average queue, drop probability ...), the same set at every call.
     fn observe(&self, _gauge: &mut dyn FnMut(&'static str, f64)) {}
 
@@ -108,9 +106,6 @@ impl<T, D: Discipline<T> + ?Sized> Discipline<T> for Box<D> {
     }
     fn shed(&mut self, cx: &mut Cx<'_, T>) {
         (**self).shed(cx);
-    }
-    fn table_bytes(&self) -> usize {
-        (**self).table_bytes()
     }
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         (**self).observe(gauge);

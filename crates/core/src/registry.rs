@@ -1,17 +1,22 @@
 //! The registry of disciplines. Its rows are in [`disciplines`](crate::disciplines).
 
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::cell::Cell;
 use core::ops::Deref;
 
 use crate::discipline::{Discipline, LinkInfo};
-pub use crate::disciplines::{ENTRIES, with};
+pub use crate::disciplines::ENTRIES;
+use crate::disciplines::build;
 use crate::gauge::Gauge;
 pub use crate::listing::{Listing, ResolvedSettings, find_in, unknown};
 use crate::params::BuildError;
+use crate::parts::FlowTable;
 use crate::reason::Why;
 use crate::settings::{Settings, pairs};
+use crate::tables::{Tables, can_reserve};
 
 /// Abilities of a discipline, for `headgate list`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,6 +116,22 @@ impl DisciplineEntry {
         (self.gauges)()
     }
 
+    /// The disciplines inside it under `settings`, by name and settings.
+    ///
+    /// # Errors
+    /// The first setting that cannot be applied.
+    pub fn nested(&self, settings: &[(&str, &str)]) -> Result<Vec<(String, Settings)>, BuildError> {
+        (self.reasons)(settings).map(|(_, nested)| nested)
+    }
+
+    /// Whether it, or a discipline inside it, keeps state of each flow under `settings`.
+    pub fn keeps_flows(&self, settings: &[(&str, &str)]) -> bool {
+        let nested = self.nested(settings).unwrap_or_default();
+        let keeps =
+            |(name, settings): &(String, Settings)| find(name).is_ok_and(|entry| entry.keeps_flows(&pairs(settings)));
+        self.abilities.per_flow || nested.iter().any(keeps)
+    }
+
     /// Its reasons for drops and marks under `settings`, nested disciplines included.
     ///
     /// # Errors
@@ -162,11 +183,8 @@ macro_rules! disciplines {
             gauges: <$config as $crate::Params>::gauges,
         }),+];
 
-        /// Builds the discipline `name` with `settings` and passes it to `visitor`, compiled for that type.
-        ///
-        /// # Errors
-        /// An unknown name, an unknown parameter, a bad value, or values that contradict each other.
-        pub fn with<T: 'static, V: $crate::registry::DisciplineVisitor<T>>(
+        /// [`with`](crate::registry::with) without a check of the memory.
+        pub(crate) fn build<T: 'static, V: $crate::registry::DisciplineVisitor<T>>(
             name: &str,
             settings: &[(&str, &str)],
             link: &$crate::LinkInfo,
@@ -181,25 +199,88 @@ macro_rules! disciplines {
 }
 pub(crate) use disciplines;
 
-struct BoxDiscipline;
+/// Bytes counted for small tables of a fixed size, such as that of a [`FlowTable`] without flows. Most disciplines have
+/// one of these, a few two or none.
+const SMALL_TABLES: usize = FlowTable::<()>::EMPTY_BYTES;
 
-impl<T: 'static> DisciplineVisitor<T> for BoxDiscipline {
+/// Sums of tables above these bytes are reserved once before they are taken in pieces.
+const CHECKED_SUM: usize = 1 << 26;
+
+struct BoxDiscipline<'a>(Tables<'a>);
+
+impl<T: 'static> DisciplineVisitor<T> for BoxDiscipline<'_> {
     type Output = Box<dyn Discipline<T>>;
     fn visit<D: Discipline<T> + 'static>(self, discipline: D) -> Self::Output {
+        self.0.count(size_of::<D>() + SMALL_TABLES);
         Box::new(discipline)
     }
+}
+
+/// Builds the discipline `name` with `settings` and passes it to `visitor`, compiled for that type.
+///
+/// # Errors
+/// An unknown name, an unknown parameter, a bad value, values that contradict each other, or tables that the system has
+/// no memory for.
+pub fn with<T: 'static, V: DisciplineVisitor<T>>(
+    name: &str,
+    settings: &[(&str, &str)],
+    link: &LinkInfo,
+    visitor: V,
+) -> Result<V::Output, BuildError> {
+    let bytes = table_bytes::<T>(name, settings, link)?;
+    let refused = || BuildError::Memory { bytes, remedy: remedy::<T>(name, settings, link, bytes) };
+    if bytes > CHECKED_SUM && !can_reserve(bytes) {
+        return Err(refused());
+    }
+    build(name, settings, link, visitor).map_err(|error| if error.is_memory() { refused() } else { error })
 }
 
 /// Builds the discipline `name` with `settings` behind a pointer, for networks of mixed queues.
 ///
 /// # Errors
-/// An unknown name, an unknown parameter, a bad value, or values that contradict each other.
+/// Those of [`with`].
 pub fn boxed<T: 'static>(
     name: &str,
     settings: &[(&str, &str)],
     link: &LinkInfo,
 ) -> Result<Box<dyn Discipline<T>>, BuildError> {
-    with(name, settings, link, BoxDiscipline)
+    with(name, settings, link, BoxDiscipline(link.tables))
+}
+
+/// Builds a nested discipline, whose tables are part of those of the discipline around it.
+pub(crate) fn boxed_child<T: 'static>(
+    name: &str,
+    settings: &[(&str, &str)],
+    link: &LinkInfo,
+) -> Result<Box<dyn Discipline<T>>, BuildError> {
+    build(name, settings, link, BoxDiscipline(link.tables))
+}
+
+/// Bytes that the discipline `name` allocates when it is built with `settings` behind a pointer, nested disciplines
+/// included. Checks the settings and allocates none of the tables.
+///
+/// # Errors
+/// An unknown name, an unknown parameter, a bad value, or values that contradict each other.
+pub fn table_bytes<T: 'static>(name: &str, settings: &[(&str, &str)], link: &LinkInfo) -> Result<usize, BuildError> {
+    let counted = Cell::new(0);
+    let tables = Tables::counting(&counted);
+    build::<T, _>(name, settings, &LinkInfo { tables, ..*link }, BoxDiscipline(tables))?;
+    Ok(counted.get())
+}
+
+/// The setting without which the tables of `bytes` would be smallest, and what to do with it.
+fn remedy<T: 'static>(name: &str, settings: &[(&str, &str)], link: &LinkInfo, bytes: usize) -> Option<String> {
+    let without = |key: &str| {
+        let others: Vec<(&str, &str)> = settings.iter().copied().filter(|(other, _)| *other != key).collect();
+        table_bytes::<T>(name, &others, link).ok()
+    };
+    let each = settings.iter().filter_map(|(key, _)| Some((without(key)?, *key)));
+    let (_, key) = each.min().filter(|(left, _)| *left < bytes)?;
+    let fields = find(name).map(|entry| entry.fields()).unwrap_or_default();
+    let nests = fields
+        .iter()
+        .any(|field| (field.name == key || field.also.contains(&key)) && field.kind.starts_with("discipline"));
+    Some(if nests { format!("use fewer or smaller disciplines in `{key}`") } else { format!("lower `{key}`") })
 }
 
 /// The reasons of all disciplines, in table order.

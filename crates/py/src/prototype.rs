@@ -110,13 +110,8 @@ impl<T> Prototype<T> {
     /// Makes the discipline by `maker(limit_packets, limit_bytes, rate_bps, mean_packet, key)`. An exception is kept in
     /// `failure`.
     pub fn new(maker: &Py<PyAny>, limit: Limit, link_info: &LinkInfo<'_>, failure: &Failure) -> Prototype<T> {
-        let (packets, bytes) = match limit {
-            Limit::Packets(most) => (Some(most), None),
-            Limit::Bytes(most) => (None, Some(most)),
-        };
-        let arguments = (packets, bytes, link_info.rate.as_bits(), link_info.mean_packet, link_info.key);
         let made = Python::attach(|py| {
-            let object = maker.call1(py, arguments)?;
+            let object = maker.call1(py, link_arguments(limit, link_info))?;
             let call = Call { rng: Rng::new(0), waiting: BTreeMap::new(), requests: Vec::new() };
             let gauges: Vec<String> = object.call_method0(py, "gauge_names")?.extract(py)?;
             let declared: Vec<(String, String)> = object.call_method0(py, "reasons")?.extract(py)?;
@@ -278,6 +273,15 @@ impl<T> Discipline<T> for Prototype<T> {
     }
 }
 
+/// The link and its queue as arguments of a maker.
+fn link_arguments(limit: Limit, link_info: &LinkInfo<'_>) -> (Option<u32>, Option<u64>, u64, u32, u64) {
+    let (packets, bytes) = match limit {
+        Limit::Packets(most) => (Some(most), None),
+        Limit::Bytes(most) => (None, Some(most)),
+    };
+    (packets, bytes, link_info.rate.as_bits(), link_info.mean_packet, link_info.key)
+}
+
 /// Leaks a gauge's name, since gauges need static names. Each distinct name is leaked once, so memory is bounded by the
 /// names in the programs.
 fn interned(name: String) -> &'static str {
@@ -326,5 +330,14 @@ impl ExternalDisciplines for Prototypes<'_> {
     ) -> Option<Box<dyn Discipline<T>>> {
         let found = self.known.iter().find(|prototyped| prototyped.name == qdisc.name)?;
         Some(Box::new(Prototype::new(&found.maker, limit, link_info, &self.failure)))
+    }
+
+    /// Makes the discipline once and asks Python for the memory that it took. Zero if that fails: the run will say why.
+    fn table_bytes(&self, qdisc: &Qdisc, limit: Limit, link_info: &LinkInfo<'_>) -> Option<usize> {
+        let found = self.known.iter().find(|prototyped| prototyped.name == qdisc.name)?;
+        let asked = Python::attach(|py| {
+            found.maker.call_method1(py, "table_bytes", link_arguments(limit, link_info))?.extract(py)
+        });
+        Some(asked.unwrap_or(0))
     }
 }

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::errors::scenario_error;
-use crate::prototype::NamedPrototype;
+use crate::prototype::{Failure, NamedPrototype, Prototypes};
 
 /// Name, kind (`tcp` or `udp`), number of flows, and rate of each flow in bit/s. The rate is None if congestion control
 /// or a traffic source sets it. Then whether the flows are responsive, greedy and brief ([`FairShare`]).
@@ -40,6 +40,15 @@ pub struct Scenario(pub headgate_scenario::Scenario, pub Vec<NamedPrototype>, pu
 /// The sections of the canonical form, once they were asked for. The copies for single seeds share them: a sweep asks
 /// twice for the text of each.
 pub type Sections = Arc<OnceLock<String>>;
+
+impl Scenario {
+    /// The discipline at `index`, and those written in Python, of which it may be one.
+    fn qdisc(&self, index: usize) -> PyResult<(&Qdisc, Prototypes<'_>)> {
+        let missing = || PyIndexError::new_err(format!("the scenario has no discipline {index}"));
+        let qdisc = self.0.qdiscs.get(index).ok_or_else(missing)?;
+        Ok((qdisc, Prototypes { known: &self.1, failure: Failure::default() }))
+    }
+}
 
 #[pymethods]
 impl Scenario {
@@ -163,11 +172,16 @@ impl Scenario {
         self.0.qdiscs.iter().map(ToString::to_string).collect()
     }
 
+    /// Bytes of the tables of the discipline at `qdisc`, at one link that compares disciplines.
+    fn table_bytes(&self, qdisc: usize) -> PyResult<usize> {
+        let (qdisc, external) = self.qdisc(qdisc)?;
+        Ok(headgate_sim::table_bytes(qdisc, &self.0, self.0.bottleneck(), &external).unwrap_or(0))
+    }
+
     /// What a simulated run with the discipline at `qdisc` takes of memory, the largest first: words, key, bytes.
     fn memory(&self, qdisc: usize) -> PyResult<Vec<(String, String, u64)>> {
-        let missing = || PyIndexError::new_err(format!("the scenario has no discipline {qdisc}"));
-        let qdisc = self.0.qdiscs.get(qdisc).ok_or_else(missing)?;
-        let items = headgate_sim::estimate_memory(&self.0, qdisc);
+        let (qdisc, external) = self.qdisc(qdisc)?;
+        let items = headgate_sim::estimate_memory(&self.0, qdisc, &external);
         Ok(items.into_iter().map(|item| (item.what, item.key, item.bytes)).collect())
     }
 

@@ -10,12 +10,12 @@ use crate::error::Fault;
 use crate::schema::{Form, Node, ValueKind, mismatch};
 use crate::settings::{read_named, text_of};
 
-/// Builds `qdisc` once as a check; returns the values of all parameters.
+/// Builds `qdisc` once as a check, without its tables; returns the values of all parameters.
 fn check(qdisc: &Qdisc, limit: Limit, link_info: &LinkInfo) -> Result<Vec<(&'static str, String)>, BuildError> {
     let settings = qdisc.settings_with(limit);
     let settings: Vec<(&str, &str)> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let resolved = registry::find(&qdisc.name)?.resolve(&settings)?;
-    registry::boxed::<()>(&qdisc.name, &settings, link_info)?;
+    registry::table_bytes::<()>(&qdisc.name, &settings, link_info)?;
     Ok(resolved)
 }
 

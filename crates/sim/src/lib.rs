@@ -23,7 +23,7 @@ pub mod tfrc;
 mod traffic;
 mod world;
 
-pub use link_discipline::ExternalDisciplines;
+pub use link_discipline::{ExternalDisciplines, table_bytes};
 pub use memory::{MemoryUse, estimate_memory};
 pub use run::{run, run_with};
 pub use run_error::RunError;

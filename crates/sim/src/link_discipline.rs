@@ -19,12 +19,39 @@ pub trait ExternalDisciplines {
         limit: Limit,
         link_info: &LinkInfo<'_>,
     ) -> Option<Box<dyn Discipline<T>>>;
+
+    /// Bytes that `qdisc` allocates when it is built, before its first packet; `None` if `qdisc` is not one of these
+    /// disciplines.
+    fn table_bytes(&self, qdisc: &Qdisc, limit: Limit, link_info: &LinkInfo<'_>) -> Option<usize>;
 }
 
 impl ExternalDisciplines for () {
     fn boxed<T: Copy + 'static>(&self, _: &Qdisc, _: Limit, _: &LinkInfo<'_>) -> Option<Box<dyn Discipline<T>>> {
         None
     }
+    fn table_bytes(&self, _: &Qdisc, _: Limit, _: &LinkInfo<'_>) -> Option<usize> {
+        None
+    }
+}
+
+/// Bytes of the tables of `qdisc`, from the registry or `external`, at `hop`. Allocates none of the registry's.
+///
+/// # Errors
+/// An error in the discipline's settings.
+pub fn table_bytes(
+    qdisc: &Qdisc,
+    scenario: &Scenario,
+    hop: Hop,
+    external: &impl ExternalDisciplines,
+) -> Result<usize, BuildError> {
+    let (limit, classes) = (scenario.direction_settings(hop).limit, scenario.link_classes());
+    let link_info = link_info(scenario, &classes, scenario.mean_rate(hop), 0);
+    if let Some(bytes) = external.table_bytes(qdisc, limit, &link_info) {
+        return Ok(bytes);
+    }
+    let settings = qdisc.settings_with(limit);
+    let settings: Vec<(&str, &str)> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    registry::table_bytes::<Segment>(&qdisc.name, &settings, &link_info)
 }
 
 /// DropTail, the discipline of most links, is compiled in; any other is boxed.

@@ -4,11 +4,13 @@
 //! disciplines, full queues, and rows over time. Each is an item here, with the key that sets it. Records of events,
 //! traces and captures are written during the run and hardly count.
 
-use aqm::{Discipline, Limit, LinkInfo, Qdisc, registry};
+use aqm::settings::pairs;
+use aqm::{Limit, Qdisc, registry};
 use headgate_measure::IntervalRow;
 use headgate_scenario::{Group, Hop, Identity, Kind, Scenario};
 
-use crate::segment::{Segment, SimPacket};
+use crate::link_discipline::{ExternalDisciplines, table_bytes};
+use crate::segment::SimPacket;
 
 /// Bytes of a TCP flow: its sender, receiver, access links and pending events. The benchmark `instructions` measures
 /// 1085 for 10 000 flows.
@@ -39,8 +41,9 @@ pub struct MemoryUse {
     pub bytes: u64,
 }
 
-/// The memory of a run of `scenario` with `qdisc` at the compared links, the largest item first.
-pub fn estimate_memory(scenario: &Scenario, qdisc: &Qdisc) -> Vec<MemoryUse> {
+/// The memory of a run of `scenario` with `qdisc` at the compared links, the largest item first. Allocates no table of
+/// the registry's disciplines.
+pub fn estimate_memory(scenario: &Scenario, qdisc: &Qdisc, external: &impl ExternalDisciplines) -> Vec<MemoryUse> {
     let crossing = crossing_flows(scenario);
     let mut items = vec![
         flows(scenario),
@@ -49,7 +52,7 @@ pub fn estimate_memory(scenario: &Scenario, qdisc: &Qdisc) -> Vec<MemoryUse> {
         over_time(scenario),
         queues(scenario, qdisc, &crossing),
     ];
-    items.extend(tables(scenario, qdisc, &crossing));
+    items.extend(tables(scenario, qdisc, &crossing, external));
     items.sort_by_key(|item| core::cmp::Reverse(item.bytes));
     items
 }
@@ -130,7 +133,12 @@ fn qdisc_at<'a>(scenario: &'a Scenario, hop: Hop, compared: &'a Qdisc) -> &'a Qd
 }
 
 /// Tables of each different discipline, with its state per flow.
-fn tables(scenario: &Scenario, compared: &Qdisc, crossing: &[u64]) -> Vec<MemoryUse> {
+fn tables(
+    scenario: &Scenario,
+    compared: &Qdisc,
+    crossing: &[u64],
+    external: &impl ExternalDisciplines,
+) -> Vec<MemoryUse> {
     let mut found: Vec<(&Qdisc, MemoryUse, u64)> = Vec::new();
     for hop in scenario.hops() {
         let qdisc = qdisc_at(scenario, hop, compared);
@@ -139,25 +147,24 @@ fn tables(scenario: &Scenario, compared: &Qdisc, crossing: &[u64]) -> Vec<Memory
                 scenario.direction_settings(hop).qdisc.as_ref().map_or("qdiscs".to_string(), |_| {
                     format!("link.{}.qdisc", scenario.links[usize::from(hop.link)].name)
                 });
-            found.push((
-                qdisc,
-                MemoryUse { what: format!("tables of {qdisc}"), key, bytes: 0 },
-                table_bytes(scenario, hop, qdisc),
-            ));
+            // A discipline that cannot be built takes none: the run will say why.
+            let bytes = table_bytes(qdisc, scenario, hop, external).unwrap_or(0) as u64;
+            found.push((qdisc, MemoryUse { what: format!("tables of {}", shortened(qdisc)), key, bytes: 0 }, bytes));
             found.len() - 1
         });
         let (_, item, bytes) = &mut found[index];
-        let per_flow = registry::find(&qdisc.name).is_ok_and(|entry| entry.abilities.per_flow);
+        let per_flow = registry::find(&qdisc.name).is_ok_and(|entry| entry.keeps_flows(&pairs(&qdisc.settings)));
         item.bytes += *bytes + if per_flow { crossing[usize::from(hop.number())] * FLOW_IN_DISCIPLINE } else { 0 };
     }
     found.into_iter().map(|(_, item, _)| item).filter(|item| item.bytes > 0).collect()
 }
 
-/// Builds the discipline and asks it. Zero if it cannot be built: the run will say why.
-fn table_bytes(scenario: &Scenario, hop: Hop, qdisc: &Qdisc) -> u64 {
-    let settings = qdisc.settings_with(scenario.direction_settings(hop).limit);
-    let settings: Vec<(&str, &str)> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let classes = scenario.link_classes();
-    let link = LinkInfo { classes: &classes, ..LinkInfo::new(scenario.mean_rate(hop), scenario.mean_packet(), 0) };
-    registry::boxed::<Segment>(&qdisc.name, &settings, &link).map_or(0, |built| built.table_bytes() as u64)
+/// `qdisc` as text. Of a long text, such as that of a hundred nested disciplines, the beginning.
+fn shortened(qdisc: &Qdisc) -> String {
+    const LONGEST: usize = 60;
+    let text = qdisc.to_string();
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text,
+    }
 }

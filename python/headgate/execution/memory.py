@@ -4,11 +4,11 @@ The simulator estimates a run's memory from its scenario (`estimate_memory` in `
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from headgate import guarded
+from headgate import _core, guarded
 from headgate.errors import UsageError
 from headgate.execution.runner import Watcher, processors
 from headgate.scenario import Scenario
@@ -79,6 +79,19 @@ def check(scenario: Scenario, qdisc_index: int) -> None:
     size = of_run(scenario, qdisc_index)
     if size.total > WORTH_TELLING or os.environ.get(VARIABLE):
         _refuse_above(limit(), scenario.name, size)
+
+
+def check_lanes(lanes: Mapping[str, _core.Scenario]) -> None:
+    """Raises `MemoryLimitError` if the disciplines of a link's `lanes`, by direction, need more than the limit."""
+    sizes = {direction: scenario.table_bytes(0) for direction, scenario in lanes.items()}
+    most, total, largest = limit(), sum(sizes.values()), max(sizes, key=sizes.__getitem__)
+    if most is None or total <= most:
+        return
+    raise MemoryLimitError(
+        f"the disciplines need about {_size(total)} of memory, but {_size(most)} may be used\n"
+        f"  {_size(sizes[largest])} of it are for the tables of the {largest} direction: "
+        f"change `qdisc` or `{largest}-qdisc`, or allow more with {VARIABLE}"
+    )
 
 
 def concurrent_runs(scenarios: Iterable[Scenario], threads: int | None, watcher: Watcher) -> int | None:

@@ -66,6 +66,7 @@ def link(
     """
     require_linux()
     from headgate import _core
+    from headgate.execution import memory
     from headgate.execution.top_socket import ViewSocket
     from headgate.live import options, session
     from headgate.live import summary as summaries
@@ -79,6 +80,7 @@ def link(
     if soak is not None:
         raise UsageError("--soak needs --check: headgate link --check --soak 10min")
     forward, reverse = (options.scenario(direction, given) for direction in DIRECTIONS)
+    memory.check_lanes({"forward": forward, "reverse": reverse})
     overheads = (options.overhead("forward", given), options.overhead("reverse", given))
     if not command:
         raise UsageError(

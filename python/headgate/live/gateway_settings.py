@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from headgate import _core, guarded
 from headgate.errors import UsageError
+from headgate.execution import memory
 from headgate.live import options
 from headgate.live.directions import DIRECTIONS, names
 
@@ -130,6 +131,7 @@ def settings(options_given: Mapping[str, Any]) -> GatewaySettings:
     text = options.TEXT + classes(options_given.get("flow"), options_given.get("class", []))
     each = {direction: of_direction(direction, given) for direction in DIRECTIONS}
     forward, reverse = (options.scenario(direction, each[direction], text) for direction in DIRECTIONS)
+    memory.check_lanes({"forward": forward, "reverse": reverse})
     overheads = (options.overhead("forward", each["forward"]), options.overhead("reverse", each["reverse"]))
     fixed = (
         options_given.get("metrics"),

@@ -3,8 +3,9 @@
 import gc
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeGuard
+import tracemalloc
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, NamedTuple, TypeAlias, TypeGuard
 
 from headgate import _core
 from headgate.build.named import Qdisc
@@ -186,14 +187,31 @@ def is_python_discipline(discipline: object) -> TypeGuard[type[Discipline]]:
     return True
 
 
-def maker(discipline: type[Discipline]) -> Callable[[int | None, int | None, int, int, int], Any]:
-    """A function that makes the discipline, for the compiled simulator."""
+class Maker:
+    """Makes a discipline for the compiled simulator, and tells the memory that one takes."""
 
-    def make(packets: int | None, size: int | None, rate_bps: int, mean_packet: int, key: int) -> _Bridge:
+    def __init__(self, discipline: type[Discipline]) -> None:
+        self._discipline = discipline
+
+    def __call__(self, packets: int | None, size: int | None, rate_bps: int, mean_packet: int, key: int) -> _Bridge:
+        """Makes the discipline for a queue of `packets` or of `size` bytes."""
         most, most_bytes = (math.inf if room is None else room for room in (packets, size))
-        return _Bridge(discipline(LinkInfo(most, most_bytes, float(rate_bps), mean_packet, key)))
+        return _Bridge(self._discipline(LinkInfo(most, most_bytes, float(rate_bps), mean_packet, key)))
 
-    return make
+    def table_bytes(self, packets: int | None, size: int | None, rate_bps: int, mean_packet: int, key: int) -> int:
+        """The bytes that one discipline has allocated when it is made. Makes one and measures it."""
+        was_tracing = tracemalloc.is_tracing()
+        if not was_tracing:
+            tracemalloc.start()
+        try:
+            before, _ = tracemalloc.get_traced_memory()
+            made = self(packets, size, rate_bps, mean_packet, key)
+            after, _ = tracemalloc.get_traced_memory()
+            del made
+        finally:
+            if not was_tracing:
+                tracemalloc.stop()
+        return max(after - before, 0)
 
 
 def with_prototypes(core: _core.Scenario, qdiscs: Sequence[AnyQdisc]) -> _core.Scenario:
@@ -207,4 +225,4 @@ def with_prototypes(core: _core.Scenario, qdiscs: Sequence[AnyQdisc]) -> _core.S
     # A port in a cycle of garbage must be freed in the thread that made it. A run calls Python in threads of its own,
     # whose collector would find it there.
     gc.collect()
-    return core.with_prototypes([None if each is None else (each.__name__, each, maker(each)) for each in prototypes])
+    return core.with_prototypes([None if each is None else (each.__name__, each, Maker(each)) for each in prototypes])

@@ -10,7 +10,7 @@ from headgate.build.named import Qdisc
 from headgate.build.settings import qdisc
 from headgate.build.values import amount
 from headgate.errors import UsageError
-from headgate.prototype.discipline import ECN, Discipline, Packet, Signal, is_python_discipline, maker
+from headgate.prototype.discipline import ECN, Discipline, Maker, Packet, Signal, is_python_discipline
 
 
 class Backlog(NamedTuple):
@@ -55,7 +55,7 @@ class Port:
                 limit if isinstance(limit, str) else amount("limit", limit, "p"),
                 mean_packet=mean_packet,
                 seed=seed,
-                prototype=maker(discipline) if is_python_discipline(discipline) else None,
+                prototype=Maker(discipline) if is_python_discipline(discipline) else None,
             )
         except (ValueError, OverflowError) as error:
             if in_python:

@@ -76,7 +76,7 @@ impl<T> Breathe<T> {
     /// # Errors
     /// [`BuildError::Conflict`] if minth is not below maxth, or maxth is above the limit.
     pub fn new(config: BreatheConfig, link: &LinkInfo<'_>) -> Result<Self, BuildError> {
-        let served = HeavyHitters::new(config.counters(link.rate), link.key);
+        let served = HeavyHitters::new(config.counters(link.rate), link.key, link.tables)?;
         let byte_mode = config.red.byte_mode;
         Ok(Breathe { red: RedQueue::new(config.red, link)?, served, byte_mode })
     }

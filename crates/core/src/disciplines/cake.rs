@@ -67,8 +67,11 @@ impl<T> Cake<T> {
     /// # Errors
     /// None: every configuration is valid.
     pub fn new(config: CakeConfig, link: &LinkInfo) -> Result<Self, BuildError> {
-        let tins: Vec<Tin> =
-            config.diffserv.shares(config.bandwidth).into_iter().map(|share| Tin::new(&config, share)).collect();
+        let shares = config.diffserv.shares(config.bandwidth);
+        let mut tins: Vec<Tin> = link.tables.reserved(shares.len())?;
+        for share in shares {
+            tins.push(Tin::new(&config, share, link.tables)?);
+        }
         Ok(Cake {
             limit: config.limit,
             bandwidth: config.bandwidth,
@@ -78,7 +81,7 @@ impl<T> Cake<T> {
             filter: config.ack_filter,
             key: link.key,
             // The limit only gives the unit: lengths are compared in bytes.
-            queues: SubQueues::new(tins.len() * SLOTS, Limit::Bytes(1)),
+            queues: SubQueues::with_queues(tins.len() * SLOTS, Limit::Bytes(1), link.tables)?,
             tins,
             turn: 0,
             opens: Time::ZERO,
@@ -237,10 +240,6 @@ impl<T> Discipline<T> for Cake<T> {
 
     fn ready_at(&self, now: Time) -> Option<Time> {
         (self.queues.backlog().packets > 0).then(|| self.opens.max(now))
-    }
-
-    fn table_bytes(&self) -> usize {
-        self.queues.table_bytes() + self.tins.iter().map(Tin::table_bytes).sum::<usize>()
     }
 
     crate::discipline::backlog_of!(queues);

@@ -101,7 +101,12 @@ impl<T> Faba<T> {
     pub fn new(config: FabaConfig, link: &LinkInfo) -> Result<Self, BuildError> {
         let FabaConfig { terms, per, max_flows } = config;
         let fifo = TokenFifo::new(terms, link.mean_packet)?;
-        let tree = |flows| TokenTree::new(link.classes, fifo.total_tokens(), flows, link.key).map(Box::new);
+        let tree = |flows| {
+            let tree = Box::new(TokenTree::new(link.classes, fifo.total_tokens(), flows, link.key)?);
+            // Counted when it is there: its host has the classes, which bound it.
+            link.tables.count(tree.bytes());
+            Ok::<_, BuildError>(tree)
+        };
         let buckets = match per {
             BucketOwner::Flow => FabaBuckets::ByFlow(TokenPool::new(fifo.total_tokens(), max_flows, link.key)),
             BucketOwner::Class => FabaBuckets::ByClass(tree(None)?),

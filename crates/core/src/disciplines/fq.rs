@@ -65,7 +65,7 @@ impl<T> Fq<T> {
     /// None: every configuration is valid.
     pub fn new(config: FqConfig, link: &LinkInfo) -> Result<Self, BuildError> {
         let flows = FlowQueues::new(config.limit, link.key);
-        Ok(Fq { flows, heads: TagWheel::default(), virtual_time: 0 })
+        Ok(Fq { flows, heads: TagWheel::new(link.tables)?, virtual_time: 0 })
     }
 
     /// Backlog and head tag of `flow`'s queue; `None` if it is empty.

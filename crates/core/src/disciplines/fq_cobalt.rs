@@ -63,11 +63,11 @@ impl<T> FqCobalt<T> {
     /// Empty queues.
     ///
     /// # Errors
-    /// None: every configuration is valid.
+    /// [`BuildError::Memory`].
     pub fn new(config: FqCobaltConfig, link: &LinkInfo) -> Result<Self, BuildError> {
         let FqCobaltConfig { limit, flows, quantum, drop_batch, rules } = config;
-        let loops = alloc::vec![CobaltLoop::default(); flows as usize];
-        let flows = FlowScheduler::new(flows, quantum.0, link.key);
+        let loops = link.tables.filled(flows as usize, CobaltLoop::default())?;
+        let flows = FlowScheduler::new(flows, quantum.0, link.key, link.tables)?;
         Ok(FqCobalt { limit, drop_batch, rules: CobaltRules::new(rules, link.rate), flows, loops })
     }
 
@@ -120,10 +120,6 @@ impl<T> Discipline<T> for FqCobalt<T> {
                 None => flows.turns.pass_turn(queue),
             }
         }
-    }
-
-    fn table_bytes(&self) -> usize {
-        self.flows.table_bytes() + size_of_val(&*self.loops)
     }
 
     crate::discipline::backlog_of!(flows);

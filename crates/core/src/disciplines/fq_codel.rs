@@ -68,10 +68,10 @@ impl<T> FqCodel<T> {
     /// Empty queues.
     ///
     /// # Errors
-    /// None: every configuration is valid.
+    /// [`BuildError::Memory`].
     pub fn new(config: FqCodelConfig, link: &LinkInfo) -> Result<Self, BuildError> {
-        let flows = FlowScheduler::new(config.flows, config.quantum.0, link.key);
-        let loops = alloc::vec![CodelLoop::default(); config.flows as usize];
+        let flows = FlowScheduler::new(config.flows, config.quantum.0, link.key, link.tables)?;
+        let loops = link.tables.filled(config.flows as usize, CodelLoop::default())?;
         Ok(FqCodel { config, flows, loops })
     }
 
@@ -129,10 +129,6 @@ impl<T> Discipline<T> for FqCodel<T> {
                 None => flows.turns.pass_turn(queue),
             }
         }
-    }
-
-    fn table_bytes(&self) -> usize {
-        self.flows.table_bytes() + size_of_val(&*self.loops)
     }
 
     crate::discipline::backlog_of!(flows);

@@ -72,11 +72,11 @@ impl<T> FqPie<T> {
     /// Empty queues.
     ///
     /// # Errors
-    /// None: every configuration is valid.
+    /// [`BuildError::Memory`].
     pub fn new(config: FqPieConfig, link: &LinkInfo) -> Result<Self, BuildError> {
         let rules = config.pie.rules(link);
-        let flows = FlowScheduler::new(config.flows, config.quantum.0, link.key);
-        let controllers = alloc::vec![PieController::new(&rules); config.flows as usize];
+        let flows = FlowScheduler::new(config.flows, config.quantum.0, link.key, link.tables)?;
+        let controllers = link.tables.filled(config.flows as usize, PieController::new(&rules))?;
         Ok(FqPie { config, rules, flows, controllers })
     }
 
@@ -125,10 +125,6 @@ impl<T> Discipline<T> for FqPie<T> {
             self.flows.turns.charge(queue, packet.bytes);
             return Some(packet);
         }
-    }
-
-    fn table_bytes(&self) -> usize {
-        self.flows.table_bytes() + size_of_val(&*self.controllers)
     }
 
     crate::discipline::backlog_of!(flows);

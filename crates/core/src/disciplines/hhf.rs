@@ -89,16 +89,16 @@ impl<T> Hhf<T> {
     /// Empty classes, without heavy flows.
     ///
     /// # Errors
-    /// None: every configuration is valid.
+    /// [`BuildError::Memory`].
     pub fn new(config: HhfConfig, link: &LinkInfo<'_>) -> Result<Self, BuildError> {
         // Lossless: the range ends at 10^9.
         let quantum = config.quantum.0 as i64;
         Ok(Hhf {
-            queues: SubQueues::new(2, config.limit),
-            turns: FlowTurns::new(2),
+            queues: SubQueues::with_queues(2, config.limit, link.tables)?,
+            turns: FlowTurns::new(2, link.tables)?,
             quanta: [quantum, quantum * i64::from(config.non_hh_weight)],
             // Not the table's key: the table uses the same hash function.
-            filter: MultistageFilter::new(!link.key),
+            filter: MultistageFilter::new(!link.key, link.tables)?,
             last_reset: Time::ZERO,
             heavy: FlowTable::new(config.hh_limit, link.key),
             found: 0,

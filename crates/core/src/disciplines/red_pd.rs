@@ -72,7 +72,7 @@ impl<T> RedPd<T> {
         }
         let mean_packet = f64::from(config.red.mean_packet(link));
         let queue = RedQueue::new(config.red.clone(), link)?;
-        let identification = Identification::new(config.clone(), link.key);
+        let identification = Identification::new(config.clone(), link.key, link.tables)?;
         Ok(RedPd { config, queue, mean_packet, identification })
     }
 

@@ -78,9 +78,9 @@ impl<T> Sfb<T> {
         if config.warmup.is_some_and(|warmup| warmup > config.rehash) {
             return Err(BuildError::Conflict("`warmup` must not be longer than `rehash`".into()));
         }
-        let limiter = limiter(&config, link);
+        let limiter = limiter(&config, link)?;
         let steps = ProbabilitySteps { up: config.d1, down: config.d2, freeze: config.freeze_time };
-        let bins = Bins::new(config.levels as usize, config.bins as usize, steps, link.key);
+        let bins = Bins::new(config.levels as usize, config.bins as usize, steps, link.key, link.tables)?;
         let rehash = PolledTimer::new(config.rehash, Time::ZERO);
         let (fifo, trained) = (Fifo::new(config.limit), VecDeque::new());
         Ok(Sfb { config, fifo, trained, left: 0, bins, bin_size, bin_max, limiter, rehash })
@@ -193,9 +193,9 @@ struct BinVerdict {
     overfull: bool,
 }
 
-fn limiter(config: &SfbConfig, link: &LinkInfo) -> Limiter {
+fn limiter(config: &SfbConfig, link: &LinkInfo) -> Result<Limiter, BuildError> {
     let burst = config.penalty_burst.bytes(link.mean_packet) as u32;
-    match config.penalty {
+    Ok(match config.penalty {
         Penalty::Rate => Limiter::Rate(TokenBucket::new(config.penalty_rate, burst)),
         Penalty::Linux => {
             let burst = config.penalty_burst.packets(link.mean_packet) as u32;
@@ -208,9 +208,10 @@ fn limiter(config: &SfbConfig, link: &LinkInfo) -> Limiter {
         Penalty::FairShare => {
             // Differs from the keys of the bins, which are derived from the secret and small numbers.
             let flows = FlowCount::new(config.flow_window, keyed(link.key, FlowId(u64::MAX)));
-            Limiter::Each(FairShareLimiter::new(link.rate, burst, flows, 2 * (config.levels * config.bins) as usize))
+            let bins = 2 * (config.levels * config.bins) as usize;
+            Limiter::Each(FairShareLimiter::new(link.rate, burst, flows, bins, link.tables)?)
         }
-    }
+    })
 }
 
 impl<T> Discipline<T> for Sfb<T> {

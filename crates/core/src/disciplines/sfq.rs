@@ -108,7 +108,7 @@ impl<T> Sfq<T> {
             return Err(BuildError::Conflict("`hash=ns2` has no key that `perturb` could change".into()));
         }
         let quantum = config.quantum.map(|bytes| u32::try_from(bytes.0).unwrap_or(u32::MAX));
-        let buckets = HashedQueues::new(config.buckets, config.limit, quantum, config.perturb, link.key)
+        let buckets = HashedQueues::new(config.buckets, config.limit, quantum, config.perturb, link.key, link.tables)?
             .hashed(config.hash)
             .moves(config.move_queued)
             .ends_turns(config.sharing == Sharing::Ns2);
@@ -196,10 +196,6 @@ impl<T> Discipline<T> for Sfq<T> {
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         self.buckets.perturb(cx);
         self.buckets.pop().map(|(_, packet)| packet)
-    }
-
-    fn table_bytes(&self) -> usize {
-        self.buckets.queues().table_bytes()
     }
 
     #[inline]

@@ -83,8 +83,8 @@ impl<T> SfqRed<T> {
             ignore_size: true,
             ..config.red.clone()
         };
-        let bucket = || RedQueue::new(settings.clone(), link);
-        let buckets = (0..config.buckets).map(|_| bucket()).collect::<Result<_, _>>()?;
+        let bucket = |_| RedQueue::new(settings.clone(), link);
+        let buckets = link.tables.filled_with(config.buckets as usize, bucket)?;
         let quantum = config.quantum.map(|bytes| u32::try_from(bytes.0).unwrap_or(u32::MAX));
         Ok(SfqRed { config, buckets, ring: DeficitRing::new(), quantum, held: Backlog::default(), key: link.key })
     }
@@ -147,10 +147,6 @@ impl<T> Discipline<T> for SfqRed<T> {
             self.ring.charge(bucket, if self.quantum.is_some() { packet.bytes } else { 1 });
         }
         Some(packet)
-    }
-
-    fn table_bytes(&self) -> usize {
-        size_of_val(&*self.buckets)
     }
 
     #[inline]

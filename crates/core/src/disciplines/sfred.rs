@@ -141,7 +141,7 @@ impl<T> Sfred<T> {
             fifo: Fifo::new(config.limit),
             hash: LevelHash::new(config.levels as usize, config.bins as usize, link.key, 1),
             levels: config.levels as usize,
-            bins: alloc::vec![bin; (config.levels * config.bins) as usize],
+            bins: link.tables.filled((config.levels * config.bins) as usize, bin)?,
             // The cast saturates and rounds down. A bin counts whole packets, so more than 13.04 packets are more than
             // 13.
             bin_size: bin_size as u32,

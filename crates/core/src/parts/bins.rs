@@ -6,6 +6,8 @@ use alloc::vec::Vec;
 
 use super::hash::keyed;
 use crate::packet::FlowId;
+use crate::params::BuildError;
+use crate::tables::Tables;
 use crate::time::{Span, Time};
 
 /// Maximum number of levels.
@@ -138,10 +140,19 @@ pub struct Bins {
 
 impl Bins {
     /// `levels` (1 to [`MAX_LEVELS`]) of `width` (1 to 4096) bins per set; hash keys are derived from `secret`.
-    pub fn new(levels: usize, width: usize, steps: ProbabilitySteps, secret: u64) -> Bins {
+    ///
+    /// # Errors
+    /// [`BuildError::Memory`].
+    pub fn new(
+        levels: usize,
+        width: usize,
+        steps: ProbabilitySteps,
+        secret: u64,
+        tables: Tables<'_>,
+    ) -> Result<Bins, BuildError> {
         let hashes = [0, 1].map(|set| Bins::hash(levels, width, secret, set, set as u64));
-        let bins = alloc::vec![Bin::default(); 2 * levels * width];
-        Bins { bins, hashes, levels, width, in_use: 0, steps, secret, drawn: 2 }
+        let bins = tables.filled(2 * levels * width, Bin::default())?;
+        Ok(Bins { bins, hashes, levels, width, in_use: 0, steps, secret, drawn: 2 })
     }
 
     /// The bins of `flow` in the set in use.
@@ -320,7 +331,7 @@ mod tests {
 
     /// The share of 50 responsive flows whose bins are polluted at every level by `bad` unresponsive flows.
     fn share_misclassified(levels: usize, width: usize, bad: u64, secret: u64) -> f64 {
-        let bins = Bins::new(levels, width, STEPS, secret);
+        let bins = Bins::new(levels, width, STEPS, secret, Tables::ALLOCATE).unwrap();
         let polluted: Vec<BinNumbers> = (0..bad).map(|flow| bins.bins_of(FlowId(flow))).collect();
         let hit = |numbers: BinNumbers| (0..levels).all(|level| polluted.iter().any(|p| p[level] == numbers[level]));
         (1000..1050).filter(|flow| hit(bins.bins_of(FlowId(*flow)))).count() as f64 / 50.0
@@ -342,7 +353,7 @@ mod tests {
     fn the_estimate_of_unresponsive_flows_has_the_error_of_linear_counting() {
         for (levels, width, bad) in [(2usize, 23usize, 1u64), (2, 23, 8), (2, 23, 23), (8, 16, 16), (3, 100, 150)] {
             let estimate = |secret| {
-                let bins = Bins::new(levels, width, STEPS, secret);
+                let bins = Bins::new(levels, width, STEPS, secret, Tables::ALLOCATE).unwrap();
                 let mut polluted: Vec<u16> =
                     (0..bad).flat_map(|flow| bins.bins_of(FlowId(flow)).into_iter().take(levels)).collect();
                 polluted.sort_unstable();
@@ -376,7 +387,7 @@ mod tests {
 
     #[test]
     fn a_bins_probability_rises_when_overfull_falls_when_empty_and_rests_for_the_freeze_time() {
-        let mut bins = Bins::new(1, 1, STEPS, 1);
+        let mut bins = Bins::new(1, 1, STEPS, 1, Tables::ALLOCATE).unwrap();
         let number = bins.bins_of(FlowId(1));
         (0..3).for_each(|_| bins.enter(&number));
         assert_eq!(bins.arrive(&number, 2, at(0)), BinSummary { fullest: 3, emptiest: 3, probability: 0.25 });
@@ -390,7 +401,7 @@ mod tests {
 
     #[test]
     fn a_trained_flow_is_limited_at_once_after_the_switch() {
-        let mut bins = Bins::new(2, 23, STEPS, 1);
+        let mut bins = Bins::new(2, 23, STEPS, 1, Tables::ALLOCATE).unwrap();
         (0..4).for_each(|ms| bins.train(FlowId(1), at(ms)));
         assert_eq!(bins.arrive(&bins.bins_of(FlowId(1)), 13, at(5)).probability, 0.0);
         bins.switch(false);

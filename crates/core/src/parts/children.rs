@@ -26,20 +26,20 @@ impl<T: 'static> Children<T> {
     /// itself.
     ///
     /// # Errors
-    /// [`BuildError::Nested`] for the first child that cannot be built.
+    /// [`BuildError::Nested`] for the first child that cannot be built, [`BuildError::Memory`].
     pub fn new(
         parameter: &'static str,
         qdiscs: &[Qdisc],
         limit: Limit,
         link: &LinkInfo,
     ) -> Result<Children<T>, BuildError> {
-        let mut all = Vec::with_capacity(qdiscs.len());
+        let mut all = link.tables.reserved(qdiscs.len())?;
         for (index, qdisc) in qdiscs.iter().enumerate() {
             let link = LinkInfo { key: keyed(link.key, FlowId(index as u64)), ..*link };
             let settings = qdisc.settings_with(limit);
             let settings: Vec<(&str, &str)> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
             let nested = |error| BuildError::Nested { parameter, qdisc: qdisc.to_string(), error: Box::new(error) };
-            all.push(registry::boxed(&qdisc.name, &settings, &link).map_err(nested)?);
+            all.push(registry::boxed_child(&qdisc.name, &settings, &link).map_err(nested)?);
         }
         Ok(Children { all, held: Backlog::default() })
     }

@@ -30,13 +30,14 @@ impl<T: 'static> ClassQueues<T> {
     /// `quantum` bytes a turn.
     ///
     /// # Errors
-    /// [`BuildError::Nested`] for the first discipline that cannot be built.
+    /// [`BuildError::Nested`] for the first discipline that cannot be built, [`BuildError::Memory`].
     pub fn new(qdiscs: &[Qdisc], limit: Limit, quantum: u32, link: &LinkInfo) -> Result<Self, BuildError> {
         let children = Children::new("classes", qdiscs, limit, link)?;
         // Child 0 belongs to class 1.
         let weight = |child: usize| link.classes.get(child + 1).map_or(1.0, |class| class.weight);
-        let quanta = (0..qdiscs.len()).map(|child| ((f64::from(quantum) * weight(child)) as u32).max(1));
-        Ok(ClassQueues { limit, children, ring: DeficitRing::new(), quanta: quanta.collect() })
+        let quantum_of = |child: usize| ((f64::from(quantum) * weight(child)) as u32).max(1);
+        let quanta = link.tables.filled_with(qdiscs.len(), |child| Ok(quantum_of(child)))?;
+        Ok(ClassQueues { limit, children, ring: DeficitRing::new(), quanta })
     }
 }
 

@@ -15,6 +15,8 @@ use alloc::vec::Vec;
 
 use super::HeavyHitters;
 use crate::packet::FlowId;
+use crate::params::BuildError;
+use crate::tables::Tables;
 
 /// The size of a [`DropHistory`].
 #[derive(Clone, Copy, Debug)]
@@ -52,9 +54,12 @@ pub struct DropHistory {
 
 impl DropHistory {
     /// An empty history with hash key `key`.
-    pub fn new(size: HistorySize, key: u64) -> DropHistory {
-        let filling = HeavyHitters::new(size.counted_flows, key);
-        DropHistory { size, filling, lists: VecDeque::new(), records: Vec::new() }
+    ///
+    /// # Errors
+    /// [`BuildError::Memory`].
+    pub fn new(size: HistorySize, key: u64, tables: Tables<'_>) -> Result<DropHistory, BuildError> {
+        let filling = HeavyHitters::new(size.counted_flows, key, tables)?;
+        Ok(DropHistory { size, filling, lists: VecDeque::new(), records: Vec::new() })
     }
 
     /// Adds a drop of `weight` packets or bytes to the list being filled. Zero weight is ignored.
@@ -119,7 +124,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn history(lists: u32, list_flows: u32, counted_flows: u32) -> DropHistory {
-        DropHistory::new(HistorySize { lists, list_flows, counted_flows }, 3)
+        DropHistory::new(HistorySize { lists, list_flows, counted_flows }, 3, Tables::ALLOCATE).unwrap()
     }
 
     fn fill(history: &mut DropHistory, drops: &[(u64, u32)]) {

@@ -2,6 +2,8 @@ use alloc::vec::Vec;
 
 use super::flow_count::FlowCount;
 use crate::packet::FlowId;
+use crate::params::BuildError;
+use crate::tables::Tables;
 use crate::time::{Span, Time};
 use crate::units::Rate;
 
@@ -23,8 +25,17 @@ pub struct FairShareLimiter {
 
 impl FairShareLimiter {
     /// Shares of `link` among the flows counted by `flows`, with bursts of `burst` bytes, in `bins` accounting bins.
-    pub fn new(link: Rate, burst: u32, flows: FlowCount, bins: usize) -> FairShareLimiter {
-        FairShareLimiter { link, burst, flows, full_at: alloc::vec![Time::ZERO; bins] }
+    ///
+    /// # Errors
+    /// [`BuildError::Memory`].
+    pub fn new(
+        link: Rate,
+        burst: u32,
+        flows: FlowCount,
+        bins: usize,
+        tables: Tables<'_>,
+    ) -> Result<FairShareLimiter, BuildError> {
+        Ok(FairShareLimiter { link, burst, flows, full_at: tables.filled(bins, Time::ZERO)? })
     }
 
     /// Counts the flow of an arrival, limited or not.
@@ -72,9 +83,14 @@ impl FairShareLimiter {
 mod tests {
     use super::*;
 
+    fn limiter(bits: u64, burst: u32, bins: usize) -> FairShareLimiter {
+        let flows = FlowCount::new(Span::ZERO, 7);
+        FairShareLimiter::new(Rate::from_bits(bits), burst, flows, bins, Tables::ALLOCATE).unwrap()
+    }
+
     /// Ten flows at 80 kbit/s: each may send 10 packets of 100 bytes a second.
     fn ten_flows() -> FairShareLimiter {
-        let mut fair = FairShareLimiter::new(Rate::from_bits(80_000), 200, FlowCount::new(Span::ZERO, 7), 8);
+        let mut fair = limiter(80_000, 200, 8);
         (0..10).for_each(|flow| fair.count_arrival(FlowId(flow), Time::ZERO));
         fair
     }
@@ -117,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_link_without_a_rate_passes_a_packet_and_does_not_panic() {
-        let mut fair = FairShareLimiter::new(Rate::from_bits(0), u32::MAX, FlowCount::new(Span::ZERO, 7), 2);
+        let mut fair = limiter(0, u32::MAX, 2);
         fair.charge(&[0, 1], u32::MAX, Time::NEVER);
         assert!(fair.admits(&[0, 1], u32::MAX, Time::NEVER));
     }

@@ -28,9 +28,14 @@ pub(super) struct FlowEntry<V> {
     pub(super) value: V,
 }
 
+/// Buckets of an index without entries.
+const FIRST_BUCKETS: usize = 256;
+
 impl<V> FlowIndex<V> {
+    pub(super) const EMPTY_BYTES: usize = FIRST_BUCKETS * size_of::<u32>();
+
     pub(super) fn new(key: u64) -> FlowIndex<V> {
-        FlowIndex { entries: Vec::new(), heads: alloc::vec![NONE; 256], key }
+        FlowIndex { entries: Vec::new(), heads: alloc::vec![NONE; FIRST_BUCKETS], key }
     }
 
     #[inline(always)]

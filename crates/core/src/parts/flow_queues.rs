@@ -20,7 +20,7 @@ pub struct FlowQueues<T> {
 impl<T> FlowQueues<T> {
     /// No flows; flows are hashed under `key`.
     pub fn new(limit: Limit, key: u64) -> FlowQueues<T> {
-        FlowQueues { flows: FlowSlab::new(key), queues: SubQueues::new(0, limit), limit }
+        FlowQueues { flows: FlowSlab::new(key), queues: SubQueues::new(limit), limit }
     }
 
     /// The number of flows with queued packets.

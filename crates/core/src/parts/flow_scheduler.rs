@@ -6,7 +6,9 @@ use super::hash::bucket;
 use super::sub_queues::SubQueues;
 use crate::cx::Cx;
 use crate::packet::{Backlog, FlowId, Packet};
+use crate::params::BuildError;
 use crate::reason::Why;
+use crate::tables::Tables;
 use crate::units::Limit;
 
 /// A set of queues and their schedule. It has no limit: the caller drops excess packets.
@@ -22,17 +24,15 @@ pub struct FlowScheduler<T> {
 
 impl<T> FlowScheduler<T> {
     /// `queues` empty queues, at least one, hashed under `key`, with a `quantum` of at least one byte a turn.
-    pub fn new(queues: u32, quantum: u64, key: u64) -> FlowScheduler<T> {
+    ///
+    /// # Errors
+    /// [`BuildError::Memory`].
+    pub fn new(queues: u32, quantum: u64, key: u64, tables: Tables<'_>) -> Result<FlowScheduler<T>, BuildError> {
         let count = queues.max(1) as usize;
         // The limit only gives the unit: lengths are compared in bytes, as in the RFC.
-        let queues = SubQueues::new(count, Limit::Bytes(1));
+        let queues = SubQueues::with_queues(count, Limit::Bytes(1), tables)?;
         let quantum = i64::try_from(quantum.max(1)).unwrap_or(i64::MAX / 4).min(i64::MAX / 4);
-        FlowScheduler { queues, turns: FlowTurns::new(count), count, quantum, key }
-    }
-
-    /// Bytes of the empty queues and of their turns.
-    pub fn table_bytes(&self) -> usize {
-        self.queues.table_bytes() + self.turns.table_bytes()
+        Ok(FlowScheduler { queues, turns: FlowTurns::new(count, tables)?, count, quantum, key })
     }
 
     /// The queue of `flow`.
@@ -197,7 +197,7 @@ mod tests {
         fn turns_go_round_as_the_rfc_says(
             calls in prop::collection::vec((0..6usize, 0..3usize, any::<bool>()), 0..400), quantum in 1u32..3000,
         ) {
-            let mut flows = FlowScheduler::new(6, u64::from(quantum), 1);
+            let mut flows = FlowScheduler::new(6, u64::from(quantum), 1, Tables::ALLOCATE).unwrap();
             let mut model = Model { queues: alloc::vec![(VecDeque::new(), 0); 6], ..Model::default() };
             for (queue, size, sends) in calls {
                 if sends {
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn rounds_without_a_sender_are_skipped_for_a_packet_of_four_gigabytes_and_a_quantum_of_a_byte() {
-        let mut flows = FlowScheduler::new(2, 1, 1);
+        let mut flows = FlowScheduler::new(2, 1, 1, Tables::ALLOCATE).unwrap();
         for queue in [0, 1, 0, 1] {
             flows.push(queue, packet(u32::MAX - queue as u32));
         }

@@ -16,6 +16,9 @@ pub struct FlowTable<V> {
 }
 
 impl<V> FlowTable<V> {
+    /// Bytes of a table without flows.
+    pub const EMPTY_BYTES: usize = FlowIndex::<V>::EMPTY_BYTES;
+
     /// An empty table for `capacity` (1 to 2^32 - 2) flows. `key` is the secret of the hash function.
     pub fn new(capacity: u32, key: u64) -> FlowTable<V> {
         FlowTable { index: FlowIndex::new(key), capacity: capacity.clamp(1, NONE - 1) as usize, hand: 0 }

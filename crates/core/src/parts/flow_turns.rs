@@ -10,6 +10,9 @@
 
 use alloc::vec::Vec;
 
+use crate::params::BuildError;
+use crate::tables::Tables;
+
 const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
@@ -40,14 +43,12 @@ pub struct FlowTurns {
 
 impl FlowTurns {
     /// `members` members, in neither list.
-    pub fn new(members: usize) -> FlowTurns {
-        let turns = alloc::vec![TurnState { credit: 0, after: NONE, listed: false }; members];
-        FlowTurns { turns, new: EMPTY, old: EMPTY }
-    }
-
-    /// Bytes of the members' states.
-    pub fn table_bytes(&self) -> usize {
-        self.turns.len() * size_of::<TurnState>()
+    ///
+    /// # Errors
+    /// [`BuildError::Memory`].
+    pub fn new(members: usize, tables: Tables<'_>) -> Result<FlowTurns, BuildError> {
+        let turns = tables.filled(members, TurnState { credit: 0, after: NONE, listed: false })?;
+        Ok(FlowTurns { turns, new: EMPTY, old: EMPTY })
     }
 
     /// Reports that `member` has packets to send. If it is in neither list, it joins the new list if `as_new`, else the
@@ -213,7 +214,7 @@ mod tests {
             calls in prop::collection::vec((0usize..4, prop::sample::select(&[0u32, 1, 40, 1500, 90_000][..])), 0..200),
             quantum in 1i64..2000, weight in 1i64..4,
         ) {
-            let (mut turns, mut held) = (FlowTurns::new(2), [0u32; 2]);
+            let (mut turns, mut held) = (FlowTurns::new(2, Tables::ALLOCATE).unwrap(), [0u32; 2]);
             let (mut plain, quantum) = (HhfModel::default(), [quantum, quantum * weight]);
             for (call, bytes) in calls {
                 if call < 2 {

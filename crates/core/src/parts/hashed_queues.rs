@@ -12,6 +12,8 @@ use super::polled_timer::PolledTimer;
 use super::sub_queues::{End, SubQueues};
 use crate::cx::Cx;
 use crate::packet::{Backlog, FlowId, Packet};
+use crate::params::BuildError;
+use crate::tables::Tables;
 use crate::time::{Span, Time};
 use crate::units::Limit;
 
@@ -34,10 +36,20 @@ pub struct HashedQueues<T> {
 impl<T> HashedQueues<T> {
     /// `buckets` empty queues (at least one), whose lengths are compared in the unit of `limit`. The hash function
     /// changes every `perturb`, or never if zero. A bucket sends `quantum` bytes a turn, or one packet.
-    pub fn new(buckets: u32, limit: Limit, quantum: Option<u32>, perturb: Span, key: u64) -> HashedQueues<T> {
-        let queues = SubQueues::new(buckets.max(1) as usize, limit);
+    ///
+    /// # Errors
+    /// [`BuildError::Memory`].
+    pub fn new(
+        buckets: u32,
+        limit: Limit,
+        quantum: Option<u32>,
+        perturb: Span,
+        key: u64,
+        tables: Tables<'_>,
+    ) -> Result<HashedQueues<T>, BuildError> {
+        let queues = SubQueues::with_queues(buckets.max(1) as usize, limit, tables)?;
         let (ring, perturb) = (DeficitRing::new(), PolledTimer::new(perturb, Time::ZERO));
-        HashedQueues { queues, ring, quantum, hash: FlowHash::Keyed, key, perturb, ends_turns: false, moves: true }
+        Ok(HashedQueues { queues, ring, quantum, hash: FlowHash::Keyed, key, perturb, ends_turns: false, moves: true })
     }
 
     /// Hashes flows by `hash`. Without a key the hash function never changes.
@@ -177,7 +189,7 @@ mod tests {
     }
 
     fn queues(buckets: u32, quantum: Option<u32>, perturb: Span) -> HashedQueues<usize> {
-        HashedQueues::new(buckets, Limit::Packets(1), quantum, perturb, 7)
+        HashedQueues::new(buckets, Limit::Packets(1), quantum, perturb, 7, Tables::ALLOCATE).unwrap()
     }
 
     fn order(queues: &mut HashedQueues<usize>) -> Vec<usize> {

@@ -16,6 +16,8 @@ use alloc::vec::Vec;
 
 use super::FlowTable;
 use crate::packet::FlowId;
+use crate::params::BuildError;
+use crate::tables::Tables;
 
 /// At most `k` flows, each with a lower bound of its packets or bytes.
 #[derive(Clone, Debug)]
@@ -32,14 +34,17 @@ pub struct HeavyHitters {
 
 impl HeavyHitters {
     /// A set of `capacity` counters, at least one, hashed under `key`.
-    pub fn new(capacity: u32, key: u64) -> HeavyHitters {
+    ///
+    /// # Errors
+    /// [`BuildError::Memory`].
+    pub fn new(capacity: u32, key: u64, tables: Tables<'_>) -> Result<HeavyHitters, BuildError> {
         let capacity = capacity.max(1);
-        HeavyHitters {
+        Ok(HeavyHitters {
             flows: FlowTable::new(capacity, key),
-            counters: alloc::vec![0; capacity as usize],
-            heap: (0..capacity).map(|counter| (0, counter)).collect(),
+            counters: tables.filled(capacity as usize, 0)?,
+            heap: tables.filled_with(capacity as usize, |counter| Ok((0, counter as u32)))?,
             base: 0,
-        }
+        })
     }
 
     /// The number of counters.
@@ -178,7 +183,7 @@ mod tests {
         fn it_counts_as_a_loop_over_all_counters_does(
             capacity in 1u32..9, packets in prop::collection::vec((0u64..16, 0u32..6), 0..400), large: bool,
         ) {
-            let (mut set, mut model) = (HeavyHitters::new(capacity, 5), BTreeMap::new());
+            let (mut set, mut model) = (HeavyHitters::new(capacity, 5, Tables::ALLOCATE).unwrap(), BTreeMap::new());
             let (mut sent, mut n, mut lowered) = (BTreeMap::<FlowId, u64>::new(), 0, 0);
             for (flow, bytes) in packets {
                 let (flow, bytes) = (FlowId(flow), if large { bytes * 700_000_000 } else { bytes });
@@ -202,7 +207,7 @@ mod tests {
         fn with_packets_that_all_weigh_one_it_counts_as_the_published_loop_does(
             capacity in 1u32..9, flows in prop::collection::vec((0u64..16, 1usize..6), 0..300),
         ) {
-            let (mut set, mut model) = (HeavyHitters::new(capacity, 5), BTreeMap::new());
+            let (mut set, mut model) = (HeavyHitters::new(capacity, 5, Tables::ALLOCATE).unwrap(), BTreeMap::new());
             let (mut sent, mut n, mut lowered) = (BTreeMap::<FlowId, u64>::new(), 0, 0);
             for flow in flows.into_iter().flat_map(|(flow, times)| core::iter::repeat_n(FlowId(flow), times)) {
                 set.count(flow, 1);
@@ -222,7 +227,7 @@ mod tests {
     #[test]
     fn a_flow_with_more_than_its_share_of_packets_keeps_its_counter() {
         // One packet in four belongs to flow 0, the others to distinct flows: three counters cannot lose it.
-        let mut set = HeavyHitters::new(3, 5);
+        let mut set = HeavyHitters::new(3, 5, Tables::ALLOCATE).unwrap();
         for packet in 0..100_000u64 {
             set.count(FlowId(if packet % 4 == 0 { 0 } else { 1000 + packet }), 1);
         }

@@ -11,6 +11,8 @@ use alloc::vec::Vec;
 
 use super::hash::keyed;
 use crate::packet::FlowId;
+use crate::params::BuildError;
+use crate::tables::Tables;
 
 const STAGES: usize = 4;
 /// Counters per stage, indexed by 10 bits of the hash.
@@ -25,8 +27,11 @@ pub struct MultistageFilter {
 
 impl MultistageFilter {
     /// A filter with all counters 0; flows are hashed under `key`.
-    pub fn new(key: u64) -> MultistageFilter {
-        MultistageFilter { counters: alloc::vec![0; STAGES * COUNTERS], key }
+    ///
+    /// # Errors
+    /// [`BuildError::Memory`].
+    pub fn new(key: u64, tables: Tables<'_>) -> Result<MultistageFilter, BuildError> {
+        Ok(MultistageFilter { counters: tables.filled(STAGES * COUNTERS, 0)?, key })
     }
 
     /// Upper bound of `flow`'s bytes since the last [`reset`](MultistageFilter::reset): its least counter.
@@ -74,7 +79,7 @@ mod tests {
         fn a_flow_above_the_threshold_is_always_identified(
             packets in prop::collection::vec((0u64..3000, 0u32..3000), 0..3000), most in 1000u64..50_000,
         ) {
-            let (mut filter, mut counted) = (MultistageFilter::new(3), BTreeMap::<FlowId, u64>::new());
+            let (mut filter, mut counted) = (MultistageFilter::new(3, Tables::ALLOCATE).unwrap(), BTreeMap::<FlowId, u64>::new());
             for (flow, bytes) in packets {
                 // Two of three packets belong to flow 0.
                 let flow = FlowId(flow.saturating_sub(2000));
@@ -90,7 +95,7 @@ mod tests {
     #[test]
     fn small_flows_are_rarely_mistaken_for_large_flows() {
         // 1000 flows of 10 packets fill counters to about 15 KB. Exceeding 40 KB takes collisions in every stage.
-        let mut filter = MultistageFilter::new(9);
+        let mut filter = MultistageFilter::new(9, Tables::ALLOCATE).unwrap();
         let found = (0..10_000u64).filter(|n| filter.exceeds(FlowId(n % 1000), 1500, 40_000)).count();
         assert_eq!(found, 0);
         filter.reset();
@@ -99,7 +104,7 @@ mod tests {
 
     #[test]
     fn a_lone_flow_is_heavy_from_its_first_byte_above_the_threshold() {
-        let mut filter = MultistageFilter::new(9);
+        let mut filter = MultistageFilter::new(9, Tables::ALLOCATE).unwrap();
         assert!(!filter.exceeds(FlowId(1), 1000, 3000) && !filter.exceeds(FlowId(1), 2000, 3000));
         assert!(!filter.exceeds(FlowId(1), 0, 3000) && filter.exceeds(FlowId(1), 1, 3000));
         assert_eq!(filter.estimate(FlowId(1)), 3000, "shielded");

@@ -10,6 +10,8 @@ use alloc::vec::Vec;
 
 use super::longest::{LengthUnit, Longest, Rank, greatest};
 use crate::packet::{Backlog, Packet};
+use crate::params::BuildError;
+use crate::tables::Tables;
 use crate::units::Limit;
 
 const NONE: u32 = u32::MAX;
@@ -67,21 +69,24 @@ pub struct SubQueues<T> {
 }
 
 impl<T> SubQueues<T> {
-    /// `queues` empty queues whose lengths are compared in the unit of `limit`: exactly in packets, to within a
-    /// sixteenth in bytes.
-    pub fn new(queues: usize, limit: Limit) -> SubQueues<T> {
+    /// No queues yet. Their lengths are compared in the unit of `limit`: exactly in packets, to within a sixteenth in
+    /// bytes.
+    pub fn new(limit: Limit) -> SubQueues<T> {
         SubQueues {
             nodes: Vec::new(),
             free: NONE,
-            queues: alloc::vec![SubQueue::new(); queues],
+            queues: Vec::new(),
             held: Backlog::default(),
             longest: Longest::new(LengthUnit::of(limit)),
         }
     }
 
-    /// Bytes of the empty queues.
-    pub fn table_bytes(&self) -> usize {
-        self.queues.len() * size_of::<SubQueue>()
+    /// Like [`new`](SubQueues::new), with `queues` empty queues.
+    ///
+    /// # Errors
+    /// [`BuildError::Memory`].
+    pub fn with_queues(queues: usize, limit: Limit, tables: Tables<'_>) -> Result<SubQueues<T>, BuildError> {
+        Ok(SubQueues { queues: tables.filled(queues, SubQueue::new())?, ..SubQueues::new(limit) })
     }
 
     /// Adds an empty queue and returns its number.
@@ -290,7 +295,7 @@ mod tests {
     proptest! {
         #[test]
         fn they_behave_like_separate_queues(calls in calls()) {
-            let mut queues = SubQueues::new(QUEUES, Limit::Packets(1));
+            let mut queues = SubQueues::with_queues(QUEUES, Limit::Packets(1), Tables::ALLOCATE).unwrap();
             let mut model: Vec<VecDeque<usize>> = alloc::vec![VecDeque::new(); QUEUES];
             let (mut sizes, mut most) = (Vec::new(), 0);
             for call in calls {
@@ -335,7 +340,7 @@ mod tests {
 
         #[test]
         fn in_bytes_no_queue_is_longer_than_the_longest_by_a_sixteenth(calls in calls()) {
-            let mut queues = SubQueues::new(QUEUES, Limit::Bytes(1));
+            let mut queues = SubQueues::with_queues(QUEUES, Limit::Bytes(1), Tables::ALLOCATE).unwrap();
             for call in calls {
                 match call {
                     QueueCall::Push(queue, bytes) => queues.push(queue, packet(bytes, 0)),
@@ -356,7 +361,7 @@ mod tests {
 
     #[test]
     fn among_equals_the_longest_is_the_queue_that_reached_its_length_last() {
-        let mut queues = SubQueues::new(3, Limit::Packets(9));
+        let mut queues = SubQueues::with_queues(3, Limit::Packets(9), Tables::ALLOCATE).unwrap();
         [0, 1, 2, 1, 0].into_iter().for_each(|queue| queues.push(queue, packet(1000, 0)));
         assert_eq!(queues.longest(), Some(0));
         queues.pop(0);
@@ -367,7 +372,7 @@ mod tests {
 
     #[test]
     fn queues_can_be_added_at_any_time() {
-        let mut queues = SubQueues::new(0, Limit::Packets(9));
+        let mut queues = SubQueues::new(Limit::Packets(9));
         assert_eq!((queues.longest(), queues.add(), queues.add(), queues.queues()), (None, 0, 1, 2));
         queues.push(1, packet(0, 7));
         assert_eq!(

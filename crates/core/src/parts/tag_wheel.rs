@@ -9,6 +9,9 @@ use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
+use crate::params::BuildError;
+use crate::tables::Tables;
+
 const NONE: u32 = u32::MAX;
 /// Words of the bitmap, as many as a word of 32 bits can list.
 const WORDS: u32 = 32;
@@ -48,14 +51,17 @@ pub struct TagWheel {
     order: u64,
 }
 
-impl Default for TagWheel {
-    fn default() -> TagWheel {
-        let slots = alloc::vec![WheelSlot { first: NONE, last: NONE }; SLOTS as usize];
-        TagWheel { members: Vec::new(), slots, used: [0; WORDS as usize], words: 0, far: BinaryHeap::new(), order: 0 }
-    }
-}
-
 impl TagWheel {
+    /// An empty wheel.
+    ///
+    /// # Errors
+    /// [`BuildError::Memory`].
+    pub fn new(tables: Tables<'_>) -> Result<TagWheel, BuildError> {
+        let slots = tables.filled(SLOTS as usize, WheelSlot { first: NONE, last: NONE })?;
+        let used = [0; WORDS as usize];
+        Ok(TagWheel { members: Vec::new(), slots, used, words: 0, far: BinaryHeap::new(), order: 0 })
+    }
+
     /// The tag of `member`; `None` if it does not wait.
     pub fn tag(&self, member: usize) -> Option<u64> {
         self.members.get(member).filter(|found| found.order > 0).map(|found| found.tag)
@@ -180,7 +186,7 @@ mod tests {
             calls in prop::collection::vec((0usize..20, prop_oneof![0u64..8, 0u64..2000, 2000u64..2100, 0u64..1 << 33], 0u8..4), 1..400),
             start in prop_oneof![Just(0u64), any::<u32>().prop_map(u64::from)],
         ) {
-            let (mut wheel, mut model, mut now) = (TagWheel::default(), BTreeMap::new(), start);
+            let (mut wheel, mut model, mut now) = (TagWheel::new(Tables::ALLOCATE).unwrap(), BTreeMap::new(), start);
             for (step, (member, after, call)) in calls.into_iter().enumerate() {
                 let waits = model.iter().find(|(_, found)| **found == member).map(|(key, _)| *key);
                 prop_assert_eq!(wheel.tag(member), waits.map(|(tag, _)| tag));
@@ -206,7 +212,7 @@ mod tests {
 
     #[test]
     fn members_removed_from_the_heap_do_not_pile_up_there() {
-        let mut wheel = TagWheel::default();
+        let mut wheel = TagWheel::new(Tables::ALLOCATE).unwrap();
         wheel.insert(1, 10_000, 0);
         for tag in 0..10_000 {
             wheel.insert(0, 5000 + tag, 0);

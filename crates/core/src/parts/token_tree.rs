@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use super::flow_table::FlowTable;
 use super::token_fifo::{BucketLevel, Refund, Tokens};
 use super::token_pool::{TokenDistribution, TokenPool, clamp_to_grain, draw_count};
 use super::weights::Weights;
@@ -39,6 +40,15 @@ struct ClassNode {
     /// Tokens of this node and its descendants; unused for the root.
     content: Tokens,
     flows: Option<TokenPool>,
+}
+
+impl ClassNode {
+    fn bytes(&self) -> usize {
+        let pool = self.flows.as_ref().map_or(0, |_| FlowTable::<()>::EMPTY_BYTES);
+        // Two words of `active` for each child, and one more.
+        let words = self.children.capacity() + 2 * self.children.len() + 1;
+        size_of::<ClassNode>() + size_of::<u64>() * words + pool
+    }
 }
 
 /// The bucket that pays for a packet, valid until the next call.
@@ -80,6 +90,12 @@ impl TokenTree {
             }
         }
         Ok(TokenTree { nodes: nodes(&parents, flows, key, total), leaves, total })
+    }
+
+    /// Bytes of the tree without buckets of flows.
+    pub fn bytes(&self) -> usize {
+        let nodes: usize = self.nodes.iter().map(ClassNode::bytes).sum();
+        size_of::<TokenTree>() + nodes + size_of_val(&*self.leaves)
     }
 
     /// Finds or creates the bucket for a packet of `flow` and `class`, and returns its tokens and height. A new bucket

@@ -9,6 +9,9 @@
 
 use alloc::vec::Vec;
 
+use crate::params::BuildError;
+use crate::tables::Tables;
+
 /// Slots of a table.
 pub const SLOTS: usize = 1024;
 /// Slots in a set.
@@ -29,16 +32,13 @@ pub struct Slot {
     pub kept: bool,
 }
 
-impl Default for Ways {
-    fn default() -> Ways {
-        Ways { tags: alloc::vec![0; SLOTS] }
-    }
-}
-
 impl Ways {
-    /// Bytes of the table.
-    pub fn table_bytes(&self) -> usize {
-        size_of_val(&*self.tags)
+    /// Slots without hashes.
+    ///
+    /// # Errors
+    /// [`BuildError::Memory`].
+    pub fn new(tables: Tables<'_>) -> Result<Ways, BuildError> {
+        Ok(Ways { tags: tables.filled(SLOTS, 0)? })
     }
 
     /// Gives `hash` a slot: the one it had last, else the first of its set that is not `in_use`, else its own, which it
@@ -81,12 +81,12 @@ mod tests {
 
     #[test]
     fn eight_hashes_of_one_slot_have_eight_slots_and_the_ninth_takes_over_its_own() {
-        let mut ways = Ways::default();
+        let mut ways = Ways::new(Tables::ALLOCATE).unwrap();
         let hash = |n: u64| 5 + n * SLOTS as u64;
         let slots: Vec<usize> =
             (1..=8).map(|n| ways.give(hash(n), |slot| slot != 7 && slot < 5 + n as usize - 1).number).collect();
         assert_eq!(slots, [5, 6, 7, 7, 7, 7, 7, 7], "a slot that is not in use is given again");
-        let mut ways = Ways::default();
+        let mut ways = Ways::new(Tables::ALLOCATE).unwrap();
         let mut used = alloc::vec![false; SLOTS];
         for n in 1..=8 {
             let slot = ways.give(hash(n), |slot| used[slot]);

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use aqm::registry::{self, DisciplineVisitor};
-use aqm::{BuildError, Class, Discipline, Limit, LinkInfo, Port, Qdisc, Rate, Rng, Span, Time};
+use aqm::{BuildError, Class, Discipline, Limit, LinkInfo, Port, Qdisc, Rate, Rng, Span, Time, can_reserve};
 use headgate_link::{Medium, Meter};
 use headgate_scenario::{Classifier, DirectionSettings, FlowKey, Hop, Scenario, TrafficClass};
 
@@ -92,7 +92,7 @@ impl LaneSettings {
     /// in the simulator.
     ///
     /// # Errors
-    /// refused if the discipline's parameters or the overhead are invalid.
+    /// refused if the discipline's parameters or the overhead are invalid, or need more memory than the system gives.
     pub fn build(&self, layer: Layer, seed: u64, label: &str) -> LiveResult<Box<dyn Lane>> {
         self.build_or_replace(layer, LaneStreams { seed, label }, None)
     }
@@ -120,10 +120,21 @@ impl LaneSettings {
         streams: LaneStreams<'a>,
         replaced: Option<(&'a mut dyn Lane, Time)>,
     ) -> LiveResult<Box<dyn Lane>> {
+        self.refuse_huge_pool()?;
         self.with_link_info(streams, |settings, link| {
             let builder = LaneBuilder { settings: self, layer, streams, replaced };
             registry::with(&self.qdisc.name, settings, link, builder)
         })
+    }
+
+    /// Refuses more slots than the system has memory for. The registry does the same for the discipline's tables.
+    fn refuse_huge_pool(&self) -> LiveResult<()> {
+        let bytes = Pool::bytes_of(self.slots, self.slot_bytes);
+        if can_reserve(bytes) {
+            return Ok(());
+        }
+        let what = format!("{} slots for frames need {} MB of memory", self.slots, bytes / 1_000_000);
+        Err(LiveError::Refused(format!("{what}, more than the system gives: lower the limit or the delay")))
     }
 
     /// Builds the queue and the medium alone, of any discipline. `meter` gets the discipline and the lane's ledger.

@@ -67,6 +67,12 @@ impl Pool {
         (mtu + 14 + 4 * 4 + 1).max(Pool::DEFAULT_SLOT)
     }
 
+    /// Bytes of a pool of `slots` slots of `bytes` bytes.
+    pub fn bytes_of(slots: u32, bytes: usize) -> usize {
+        let stride = bytes.max(1).next_multiple_of(LINE) | LINE;
+        (slots.max(1) as usize + 1) * (stride + size_of::<SlotContents>() + size_of::<u32>())
+    }
+
     /// Allocates `slots` slots of `bytes` bytes, at least one of each.
     pub fn new(slots: u32, bytes: usize) -> Pool {
         let (slots, slot) = (slots.max(1), bytes.max(1));

@@ -2,7 +2,9 @@
 
 use alloc::vec::Vec;
 
+use crate::params::BuildError;
 use crate::parts::ways::{SLOTS, Ways};
+use crate::tables::Tables;
 
 /// Hosts by slot, like the flows' queues. A host without bulk flows needs no slot.
 #[derive(Clone, Debug)]
@@ -11,15 +13,13 @@ pub struct HostLoads {
     bulk_flows: Vec<u32>,
 }
 
-impl Default for HostLoads {
-    fn default() -> HostLoads {
-        HostLoads { slots: Ways::default(), bulk_flows: alloc::vec![0; SLOTS] }
-    }
-}
-
 impl HostLoads {
-    pub fn table_bytes(&self) -> usize {
-        self.slots.table_bytes() + size_of_val(&*self.bulk_flows)
+    /// No host has a bulk flow.
+    ///
+    /// # Errors
+    /// [`BuildError::Memory`].
+    pub fn new(tables: Tables<'_>) -> Result<HostLoads, BuildError> {
+        Ok(HostLoads { slots: Ways::new(tables)?, bulk_flows: tables.filled(SLOTS, 0)? })
     }
 
     /// The slot of the host with this hash.

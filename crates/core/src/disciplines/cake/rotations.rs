@@ -2,6 +2,9 @@
 
 use alloc::vec::Vec;
 
+use crate::params::BuildError;
+use crate::tables::Tables;
+
 /// A rotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rotation {
@@ -29,12 +32,13 @@ pub struct Rotations {
 
 impl Rotations {
     /// No queue is in a rotation.
-    pub fn new(queues: u16) -> Rotations {
-        Rotations { links: (0..queues + 3).map(|link| Neighbors { before: link, after: link }).collect(), queues }
-    }
-
-    pub fn table_bytes(&self) -> usize {
-        size_of_val(&*self.links)
+    ///
+    /// # Errors
+    /// [`BuildError::Memory`].
+    pub fn new(queues: u16, tables: Tables<'_>) -> Result<Rotations, BuildError> {
+        let alone = |link: usize| Neighbors { before: link as u16, after: link as u16 };
+        let links = tables.filled_with(usize::from(queues) + 3, |link| Ok(alone(link)))?;
+        Ok(Rotations { links, queues })
     }
 
     /// The first queue of `rotation`.

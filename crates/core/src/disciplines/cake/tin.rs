@@ -8,8 +8,10 @@ use super::diffserv::TinShare;
 use super::hosts::HostLoads;
 use super::rotations::{Rotation, Rotations};
 use super::settings::CakeConfig;
+use crate::params::BuildError;
 use crate::parts::ways::{SLOTS, Ways};
 use crate::parts::{CobaltLoop, CobaltRules, CobaltSettings};
+use crate::tables::Tables;
 use crate::time::{Span, Time};
 use crate::units::Rate;
 
@@ -76,7 +78,10 @@ pub struct Tin {
 
 impl Tin {
     /// Empty queues for a tin with this `share`.
-    pub fn new(config: &CakeConfig, share: TinShare) -> Tin {
+    ///
+    /// # Errors
+    /// [`BuildError::Memory`].
+    pub fn new(config: &CakeConfig, share: TinShare, tables: Tables<'_>) -> Result<Tin, BuildError> {
         let target = config.target.unwrap_or(Span::from_nanos(config.rtt.as_nanos() / 20));
         let cobalt = CobaltSettings {
             target,
@@ -84,9 +89,9 @@ impl Tin {
             fit_rate: share.threshold.is_some(),
             ..config.cobalt.clone()
         };
-        Tin {
+        Ok(Tin {
             rules: CobaltRules::new(cobalt, share.threshold.unwrap_or(Rate::from_bits(1))),
-            loops: alloc::vec![CobaltLoop::default(); SLOTS],
+            loops: tables.filled(SLOTS, CobaltLoop::default())?,
             packets: 0,
             sparse: 0,
             bulk: 0,
@@ -97,21 +102,11 @@ impl Tin {
             // What the rate sends in 1/4096 s, at least 300 bytes.
             quantum: share.threshold.map_or(1514, |rate| (rate.as_bits() / 8 / 4096).clamp(300, 1514)) as i64,
             by_host: config.isolation.by_host(),
-            slots: Ways::default(),
-            flows: alloc::vec![FlowState::default(); SLOTS],
-            hosts: Default::default(),
-            rotations: Rotations::new(SLOTS as u16),
-        }
-    }
-
-    /// Bytes of its tables.
-    pub fn table_bytes(&self) -> usize {
-        let hosts: usize = self.hosts.iter().map(HostLoads::table_bytes).sum();
-        size_of_val(&*self.loops)
-            + size_of_val(&*self.flows)
-            + self.slots.table_bytes()
-            + self.rotations.table_bytes()
-            + hosts
+            slots: Ways::new(tables)?,
+            flows: tables.filled(SLOTS, FlowState::default())?,
+            hosts: [HostLoads::new(tables)?, HostLoads::new(tables)?],
+            rotations: Rotations::new(SLOTS as u16, tables)?,
+        })
     }
 
     /// Whether a flow may have packets.

@@ -7,9 +7,11 @@
 
 use super::settings::{DynamicR, RedPdConfig};
 use crate::packet::FlowId;
+use crate::params::BuildError;
 use crate::parts::{
     DropHistory, FlowDropRecord, FlowTable, HistorySize, MonitorRules, MonitoredFlow, congestion_epoch,
 };
+use crate::tables::Tables;
 use crate::time::{Span, Time};
 
 /// Number of list durations kept: the longest hold of a probability, in lists.
@@ -46,7 +48,10 @@ pub struct Identification {
 
 impl Identification {
     /// Starts without monitored flows. `key` is the secret of the hash functions.
-    pub fn new(config: RedPdConfig, key: u64) -> Identification {
+    ///
+    /// # Errors
+    /// [`BuildError::Memory`].
+    pub fn new(config: RedPdConfig, key: u64, tables: Tables<'_>) -> Result<Identification, BuildError> {
         let RedPdConfig { lists, list_flows, counted_flows, max_monitored, .. } = config;
         let rtt = match config.dynamic_r {
             DynamicR::Off => config.target_rtt,
@@ -62,13 +67,13 @@ impl Identification {
             lengths: [Span::ZERO; MAX_LISTS],
             last_rate: 0.0,
             drop_rate: None,
-            history: DropHistory::new(HistorySize { lists, list_flows, counted_flows }, key),
+            history: DropHistory::new(HistorySize { lists, list_flows, counted_flows }, key, tables)?,
             identified: 0,
             rules,
             monitored: FlowTable::new(max_monitored, key),
         };
         new.length = new.config.start.unwrap_or_else(|| new.length_at(0.0));
-        new
+        Ok(new)
     }
 
     /// The monitored flows.
@@ -288,7 +293,7 @@ mod tests {
     use alloc::vec::Vec;
 
     fn identification(settings: &[(&str, &str)]) -> Identification {
-        Identification::new(RedPdConfig::from_settings(settings).unwrap(), 7)
+        Identification::new(RedPdConfig::from_settings(settings).unwrap(), 7, Tables::ALLOCATE).unwrap()
     }
 
     /// Fills and ends a list: `arrived` packets, of which each flow loses the number in `lost`.
