@@ -29,6 +29,7 @@ __all__ = [
     "check_kernel",
     "check_kernel_qdisc",
     "check_live",
+    "confine",
     "controllers",
     "discipline",
     "disciplines",

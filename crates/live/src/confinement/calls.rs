@@ -118,6 +118,7 @@ mod table {
         (argument, INT, value as u32 as u64)
     }
 
+    #[allow(clippy::unnecessary_cast, reason = "the type of a code is not the same in every C library")]
     const fn ioctl(code: Ioctl) -> Condition {
         (1, INT, code as u64 & INT)
     }

@@ -57,7 +57,7 @@ fn folder(name: &str) -> std::path::PathBuf {
 
 /// Acts that no role needs, each with its name. All succeed, or fail with another error, without a confinement.
 fn acts(folder: &Path) -> Vec<(&'static str, io::Result<()>)> {
-    let open = |family, kind| Ok(drop(socket_with(family, kind, SocketFlags::empty(), None)?));
+    let open = |family, kind| Ok(socket_with(family, kind, SocketFlags::empty(), None).map(drop)?);
     let append = OpenOptions::new().append(true).open(folder.join("settings"));
     let listener = TcpListener::bind("127.0.0.1:0");
     vec![

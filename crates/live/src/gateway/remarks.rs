@@ -151,7 +151,8 @@ mod tests {
 
     #[test]
     fn each_change_is_told_once_and_again_when_it_is_over() {
-        let changed: [(fn(&mut Interface), &str, &str); 4] = [
+        type Change = fn(&mut Interface);
+        let changed: [(Change, &str, &str); 4] = [
             (
                 |one| one.addresses = vec![[192, 0, 2, 1].into()],
                 "warning: in has the address 192.0.2.1, ",

@@ -119,7 +119,6 @@ fn holder_id(index: i32) -> io::Result<u32> {
 mod tests {
     use std::process::Command;
     use std::thread;
-    use std::time::Duration;
 
     use super::*;
     use crate::hosts::netns::Namespace;
@@ -159,7 +158,7 @@ mod tests {
             let first = InterfaceClaim::new(&interface).unwrap();
             // The child of a gateway that was killed.
             let child = thread::spawn(move || {
-                thread::sleep(Duration::from_millis(150));
+                let _ = poll(&mut [], Some(&timespec(Span::from_millis(150))));
                 drop(first);
             });
             InterfaceClaim::new(&interface).unwrap();
