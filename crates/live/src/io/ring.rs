@@ -11,6 +11,7 @@
 #![allow(unsafe_code, reason = "each block says why it is sound")]
 
 use std::io;
+use std::ops::Range;
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -26,6 +27,8 @@ use super::sys;
 /// Bytes before a frame: its `tpacket2_hdr`, an address, padding, the `PACKET_VNET_HDR` header (90 with Ethernet's),
 /// alignment to 16.
 const HEADROOM: usize = 112;
+/// Bytes of `tpacket2_hdr`, with which each frame of the ring begins.
+const RING_HEADER: usize = 32;
 /// Size unit of blocks: whole pages, for pages up to 64 KiB.
 const BLOCK_UNIT: usize = 1 << 16;
 /// Limit of the ring's memory; a ring of giant frames holds fewer frames.
@@ -86,6 +89,15 @@ impl RingLayout {
     fn bytes(self) -> usize {
         self.blocks * self.block
     }
+
+    /// Where in the ring's frame the offload header and the captured bytes behind it are, from the kernel's numbers, which
+    /// are checked like a frame's fields: nothing if they lie outside.
+    fn place(self, mac: usize, captured: usize) -> Range<usize> {
+        match mac.checked_sub(OFFLOAD_HEADER) {
+            Some(start) if start >= RING_HEADER && mac + captured <= self.frame => start..mac + captured,
+            _ => 0..0,
+        }
+    }
 }
 
 impl ReceiveRing {
@@ -113,31 +125,33 @@ impl ReceiveRing {
         if status & TP_STATUS_USER == 0 {
             return None;
         }
-        // SAFETY: the frame lies within the mapping (see `offset`). Its status says that this process owns it until
-        // `release`. `release` takes `&mut self`, so this slice no longer exists by then.
-        let frame =
-            unsafe { std::slice::from_raw_parts(self.memory.address().as_ptr().add(self.offset()), self.layout.frame) };
         // struct tpacket2_hdr: status, length, captured length, MAC offset, network offset, two words of time, VLAN tag
         // and its protocol identifier.
-        let long = |at: usize| u32::from_ne_bytes([frame[at], frame[at + 1], frame[at + 2], frame[at + 3]]) as usize;
-        let short = |at: usize| u16::from_ne_bytes([frame[at], frame[at + 1]]);
-        let mac = usize::from(short(12));
+        let word = |at: usize| self.memory.word(self.offset() + at).load(Ordering::Relaxed);
+        let halves = |at: usize| {
+            let [a, b, c, d] = word(at).to_ne_bytes();
+            (u16::from_ne_bytes([a, b]), u16::from_ne_bytes([c, d]))
+        };
         let tag = (status & TP_STATUS_VLAN_VALID != 0).then(|| {
-            let kind = if status & TP_STATUS_VLAN_TPID_VALID != 0 { short(26) } else { 0x8100 };
-            let ([a, b], [c, d]) = (kind.to_be_bytes(), short(24).to_be_bytes());
+            let (control, identifier) = halves(24);
+            let kind = if status & TP_STATUS_VLAN_TPID_VALID != 0 { identifier } else { 0x8100 };
+            let ([a, b], [c, d]) = (kind.to_be_bytes(), control.to_be_bytes());
             [a, b, c, d]
         });
-        Some(RingFrame {
-            // The kernel's offsets are checked like a frame's fields.
-            bytes: frame.get(mac..mac + long(8)).unwrap_or(&[]),
-            length: long(4),
-            tag,
-            // `PACKET_VNET_HDR`: right before the frame.
-            offload: frame[..mac.min(frame.len())]
-                .last_chunk::<OFFLOAD_HEADER>()
-                .map_or_else(Offload::default, |header| Offload::read(*header)),
-            queued: status & TP_STATUS_COPY != 0,
-        })
+        let place = self.layout.place(usize::from(halves(12).0), word(8) as usize);
+        // SAFETY: the place lies within the ring's frame, which lies within the mapping (see `offset`). The status says
+        // that this process owns the frame until `release`. `release` takes `&mut self`, so this slice no longer exists by
+        // then. Atomic references are only to the words before it.
+        let bytes = unsafe {
+            let start = self.memory.address().as_ptr().add(self.offset() + place.start);
+            std::slice::from_raw_parts(start, place.len())
+        };
+        // `PACKET_VNET_HDR`: right before the frame.
+        let (offload, bytes) = match bytes.split_first_chunk::<OFFLOAD_HEADER>() {
+            Some((header, bytes)) => (Offload::read(*header), bytes),
+            None => (Offload::default(), bytes),
+        };
+        Some(RingFrame { bytes, length: word(4) as usize, tag, offload, queued: status & TP_STATUS_COPY != 0 })
     }
 
     /// Returns the current frame to the kernel and advances.
@@ -180,5 +194,20 @@ mod tests {
         }
         // 30 frames of 2160 bytes in 64 KiB.
         assert_eq!(RingLayout::new(64, 2048), RingLayout { frame: 2160, block: BLOCK_UNIT, blocks: 3 });
+    }
+
+    #[test]
+    fn a_frame_lies_behind_the_header_of_its_slot_and_within_it() {
+        let layout = RingLayout::new(64, 2048);
+        assert_eq!(layout.place(90, 60), 80..150);
+        assert_eq!(layout.place(90, layout.frame - 90), 80..layout.frame);
+        let numbers = [0, 9, 10, 41, 42, 90, layout.frame - 1, layout.frame, layout.frame + 1, u16::MAX.into()];
+        for mac in numbers {
+            for captured in numbers.into_iter().chain([u32::MAX as usize]) {
+                let place = layout.place(mac, captured);
+                let inside = mac >= RING_HEADER + OFFLOAD_HEADER && mac + captured <= layout.frame;
+                assert_eq!(place, if inside { mac - OFFLOAD_HEADER..mac + captured } else { 0..0 });
+            }
+        }
     }
 }
