@@ -31,6 +31,8 @@ enum aqm_status
   AQM_BUSY = -4,
   // A defect of the library. The queue can only be freed.
   AQM_DEFECT = -5,
+  // The queue was freed, or the pointer is none that aqm_new made.
+  AQM_FREED = -6,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -103,7 +105,8 @@ const char *aqm_version(void);
 // `queue`. A discipline without a limit of its own holds 1000 packets.
 aqm_status aqm_new(const char *qdisc, const aqm_link *link, aqm_queue **queue);
 
-// Frees a queue. Its packets go to the callback for drops, with the reason "freed". Null is ignored.
+// Frees a queue. Its packets go to the callback for drops, with the reason "freed". Null is ignored. Later calls with this
+// pointer return AQM_FREED, as long as fewer than 256 others were freed since.
 aqm_status aqm_free(aqm_queue *queue);
 
 // Calls `function` with `context` for every dropped packet from now on; null for no function. An arriving packet can be

@@ -1,6 +1,5 @@
 //! The functions. Each is one entry of `entered`, which checks the handle and stops panics.
 
-use core::cell::{Cell, UnsafeCell};
 use core::ffi::{CStr, c_char, c_void};
 use core::panic::AssertUnwindSafe;
 use std::ffi::CString;
@@ -9,39 +8,47 @@ use std::panic::catch_unwind;
 use aqm::{Packet, Time};
 
 use crate::error::fail;
-use crate::queue::{Callback, Handle, Host, Queue, State, described, stored};
-use crate::types::aqm_status::{AQM_BUSY, AQM_DEFECT, AQM_DISCIPLINE, AQM_EMPTY, AQM_INVALID, AQM_NULL, AQM_OK};
+use crate::handle::{Word, aqm_queue};
+use crate::queue::{Callback, Host, Queue, described, stored};
+use crate::types::aqm_status::{
+    AQM_BUSY, AQM_DEFECT, AQM_DISCIPLINE, AQM_EMPTY, AQM_FREED, AQM_INVALID, AQM_NULL, AQM_OK,
+};
 use crate::types::{aqm_counts, aqm_link, aqm_on_gauge, aqm_on_packet, aqm_packet, aqm_status};
 
-/// A queue with its discipline.
-pub struct aqm_queue(Handle);
-
-/// Runs `work` on the queue. Fails if the pointer is null, a call is under way, or a call has panicked.
+/// Runs `work` on the queue. Fails if the pointer is null or no live queue, a call is under way, or a call has panicked.
 ///
 /// # Safety
-/// `queue` is null or a live queue that no other thread uses.
+/// `queue` is null or was made by `aqm_new`, and no other thread uses it.
 unsafe fn entered(queue: *const aqm_queue, work: impl FnOnce(&mut Queue) -> aqm_status) -> aqm_status {
-    // SAFETY: the caller promises that it is null or live, and only shared references to the handle exist.
-    let Some(aqm_queue(handle)) = (unsafe { queue.as_ref() }) else { return fail(AQM_NULL, "the queue is null") };
-    match handle.state.replace(State::Busy) {
-        State::Busy => return fail(AQM_BUSY, "a callback called the queue"),
-        State::Broken => {
-            handle.state.set(State::Broken);
-            return fail(AQM_DEFECT, "the queue is broken: free it");
-        }
-        State::Ready => {}
+    if queue.is_null() {
+        return fail(AQM_NULL, "the queue is null");
     }
-    // SAFETY: `Busy` keeps any other call from here until the state is set again, so this is the only reference.
+    if !queue.is_aligned() {
+        return fail(AQM_FREED, NOT_MADE);
+    }
+    // SAFETY: it is not null and aligned. The memory of a handle is never given back, and only shared references to it exist.
+    let handle = unsafe { &*queue };
+    match handle.word.get() {
+        Word::READY => handle.word.set(Word::BUSY),
+        Word::BUSY => return fail(AQM_BUSY, "a callback called the queue"),
+        Word::BROKEN => return fail(AQM_DEFECT, "the queue is broken: free it"),
+        Word::FREED => return fail(AQM_FREED, "the queue was freed"),
+        _ => return fail(AQM_FREED, NOT_MADE),
+    }
+    // SAFETY: `BUSY` keeps any other call from here until the word is set again, so this is the only reference.
     let inside = unsafe { &mut *handle.inside.get() };
-    let (state, status) = match catch_unwind(AssertUnwindSafe(|| work(inside))) {
-        Ok(status) => (State::Ready, status),
+    let inside = inside.as_mut().expect("only a freed handle has no queue");
+    let (word, status) = match catch_unwind(AssertUnwindSafe(|| work(inside))) {
+        Ok(status) => (Word::READY, status),
         Err(_) => {
-            (State::Broken, fail(AQM_DEFECT, "a defect of the library: please report the discipline and the calls"))
+            (Word::BROKEN, fail(AQM_DEFECT, "a defect of the library: please report the discipline and the calls"))
         }
     };
-    handle.state.set(state);
+    handle.word.set(word);
     status
 }
+
+const NOT_MADE: &str = "the pointer is no queue: aqm_new did not make it";
 
 /// Sets one of the queue's callbacks.
 ///
@@ -107,9 +114,8 @@ pub unsafe extern "C" fn aqm_new(
     }
     match catch_unwind(|| Queue::new(&text, link)) {
         Ok(Ok(made)) => {
-            let handle = Handle { state: Cell::new(State::Ready), inside: UnsafeCell::new(made) };
             // SAFETY: as above.
-            unsafe { *queue = Box::into_raw(Box::new(aqm_queue(handle))) };
+            unsafe { *queue = aqm_queue::new(made) };
             AQM_OK
         }
         Ok(Err(words)) => fail(AQM_DISCIPLINE, words),
@@ -117,10 +123,11 @@ pub unsafe extern "C" fn aqm_new(
     }
 }
 
-/// Frees a queue. Its packets go to the callback for drops, with the reason "freed". Null is ignored.
+/// Frees a queue. Its packets go to the callback for drops, with the reason "freed". Null is ignored. Later calls with this
+/// pointer return AQM_FREED, as long as fewer than 256 others were freed since.
 ///
 /// # Safety
-/// `queue` is null or a live queue. It must not be used afterwards.
+/// `queue` is null or was made by `aqm_new`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aqm_free(queue: *mut aqm_queue) -> aqm_status {
     if queue.is_null() {
@@ -136,9 +143,9 @@ pub unsafe extern "C" fn aqm_free(queue: *mut aqm_queue) -> aqm_status {
             AQM_OK
         })
     };
-    if status != AQM_BUSY {
-        // SAFETY: it was made by `Box::into_raw`, and no call is under way.
-        drop(unsafe { Box::from_raw(queue) });
+    if status != AQM_BUSY && status != AQM_FREED {
+        // SAFETY: its word tells that it is a queue, and no call is under way.
+        unsafe { aqm_queue::free(queue) };
     }
     status
 }

@@ -7,9 +7,11 @@
 
 mod calls;
 mod error;
+mod handle;
 mod queue;
 mod types;
 
 pub use calls::*;
 pub use error::aqm_error;
+pub use handle::aqm_queue;
 pub use types::*;

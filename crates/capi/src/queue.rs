@@ -1,6 +1,5 @@
-//! The queue behind a handle.
+//! The queue in a handle.
 
-use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_void;
 use std::collections::BTreeMap;
 use std::ffi::CString;
@@ -11,21 +10,6 @@ use aqm::{
 };
 
 use crate::types::{aqm_link, aqm_on_packet, aqm_packet};
-
-/// What a pointer to `aqm_queue` points to. `inside` is only borrowed while `state` is `Busy`.
-pub(crate) struct Handle {
-    pub state: Cell<State>,
-    pub inside: UnsafeCell<Queue>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum State {
-    Ready,
-    /// A call is under way.
-    Busy,
-    /// A call panicked, so the queue's state is unknown.
-    Broken,
-}
 
 type Held = *mut c_void;
 

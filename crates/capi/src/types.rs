@@ -20,6 +20,8 @@ pub enum aqm_status {
     AQM_BUSY = -4,
     /// A defect of the library. The queue can only be freed.
     AQM_DEFECT = -5,
+    /// The queue was freed, or the pointer is none that aqm_new made.
+    AQM_FREED = -6,
 }
 
 /// A packet. The queue stores a copy of this descriptor, never the packet's data.

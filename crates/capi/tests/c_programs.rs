@@ -13,6 +13,12 @@ fn library() -> PathBuf {
     std::env::current_exe().expect("a running test has a path").with_file_name("libaqm_capi.a")
 }
 
+/// The sanitizer with which the library was built, if any: `make sanitize`. Programs then need it too, from the compiler
+/// that shares its runtime with Rust's.
+fn sanitizer() -> Option<String> {
+    std::env::var("HEADGATE_SANITIZER").ok()
+}
+
 /// Compiles a C or C++ program of this crate with warnings as errors; returns its path.
 fn compiled(compiler: &str, source: &str, more: &[&str]) -> PathBuf {
     let file = Path::new(source).file_stem().expect("a source has a name").to_string_lossy().into_owned();
@@ -22,6 +28,7 @@ fn compiled(compiler: &str, source: &str, more: &[&str]) -> PathBuf {
     let done = Command::new(compiler)
         .args([standard, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-g", "-O1"])
         .args(more)
+        .args(sanitizer().map(|name| format!("-fsanitize={name}")))
         .arg(Path::new(HOME).join(source))
         .arg(format!("-I{HOME}/include"))
         .arg(library())
@@ -42,7 +49,8 @@ fn runs(command: &mut Command) -> String {
 
 /// The C compilers of this machine. A test that uses them is logged as skipped for each that is missing.
 fn compilers() -> Vec<&'static str> {
-    ["gcc", "clang"].into_iter().filter(|name| has(name, name)).collect()
+    let all: &[&str] = if sanitizer().is_some() { &["clang"] } else { &["gcc", "clang"] };
+    all.iter().copied().filter(|name| has(name, name)).collect()
 }
 
 fn disciplines() -> Vec<&'static str> {
@@ -53,6 +61,13 @@ fn disciplines() -> Vec<&'static str> {
 fn calls_obey_their_laws_with_every_discipline() {
     for compiler in compilers() {
         runs(Command::new(compiled(compiler, "tests/c/laws.c", &[])).arg("20000").args(disciplines()));
+    }
+}
+
+#[test]
+fn threads_use_queues_of_their_own_side_by_side() {
+    for compiler in compilers() {
+        runs(&mut Command::new(compiled(compiler, "tests/c/threads.c", &[])));
     }
 }
 

@@ -107,6 +107,30 @@ static void misuse(void) {
     EXPECT(aqm_free(queue) == AQM_OK);
 }
 
+/* A freed queue stays freed while as many as 256 others come and go, and memory of other origin is no queue. */
+static void freed(void) {
+    aqm_queue *queue, *other;
+    aqm_packet packet = {.flow = 1, .bytes = 1000};
+    aqm_counts counts;
+    uint64_t number, words[512] = {0};
+    EXPECT(aqm_new("red", &LINK, &queue) == AQM_OK && aqm_enqueue(queue, &packet, 1) == AQM_OK);
+    EXPECT(aqm_free(queue) == AQM_OK);
+    for (int each = 0; each < 256; ++each) {
+        EXPECT(aqm_free(queue) == AQM_FREED && strstr(aqm_error(), "freed"));
+        EXPECT(aqm_new("droptail", &LINK, &other) == AQM_OK && other != queue);
+        EXPECT(aqm_free(other) == AQM_OK);
+    }
+    EXPECT(aqm_enqueue(queue, &packet, 2) == AQM_FREED && aqm_dequeue(queue, 2, &packet) == AQM_FREED);
+    EXPECT(aqm_next_event(queue, 2, &number) == AQM_FREED && aqm_count(queue, &counts) == AQM_FREED);
+    EXPECT(aqm_set_on_drop(queue, NULL, NULL) == AQM_FREED && aqm_set_on_mark(queue, NULL, NULL) == AQM_FREED);
+    EXPECT(aqm_gauges(queue, on_gauge, &number) == AQM_FREED && aqm_flow(queue, "a", 1, &number) == AQM_FREED);
+    EXPECT(aqm_free((aqm_queue *)words) == AQM_FREED && strstr(aqm_error(), "aqm_new did not make it"));
+    EXPECT(aqm_count((aqm_queue *)((char *)words + 1), &counts) == AQM_FREED);
+    aqm_queue *many[600];
+    for (int each = 0; each < 600; ++each) EXPECT(aqm_new("droptail", &LINK, &many[each]) == AQM_OK);
+    for (int each = 0; each < 600; ++each) EXPECT(aqm_free(many[each]) == AQM_OK);
+}
+
 static void hashes(void) {
     aqm_queue *one, *other;
     uint64_t first, second, third;
@@ -123,6 +147,7 @@ static void hashes(void) {
 /* STEPS DISCIPLINE... */
 int main(int count, char **words) {
     misuse();
+    freed();
     hashes();
     for (int each = 2; each < count; ++each) conserves(words[each], atoi(words[1]));
     return 0;
