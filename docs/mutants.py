@@ -55,6 +55,7 @@ PARTS = {
             ("--test=all", "oracle::"),
         ),
     ),
+    "link": Part("`crates/link`", "headgate-link", "crates/link/src/**", (("--lib",), ("--test=laws",))),
     "tcp": Part(
         "`crates/sim/src/tcp`",
         "headgate-sim",
