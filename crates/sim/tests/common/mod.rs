@@ -1,5 +1,7 @@
 //! Two ways to drive TCP without the simulator: [`Host`], a sender whose acknowledgements the test writes, and [`Net`],
 //! a sender and a receiver over a path with scripted losses and marks.
+pub mod covering;
+
 use std::collections::BTreeMap;
 use std::fmt::Write;
 

@@ -9,7 +9,9 @@ mod ecn;
 mod hystart;
 mod linux;
 mod linux_growth;
+
 mod pacing;
+mod pairs;
 mod prr;
 mod rack;
 mod receiving;

@@ -219,3 +219,28 @@ impl CongestionControl for Cubic {
         MAX_TARGET * cwnd
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use aqm::Span;
+
+    /// t in milliseconds after acknowledgements at these times, each limited by the application or not.
+    fn counted(acks: &[(u64, bool)]) -> u64 {
+        let mut epoch = Cubic::new(&TcpSettings::default()).begin_epoch(10.0, Time::ZERO);
+        let mut now = Time::ZERO;
+        for &(at, app_limited) in acks {
+            now = Time::ZERO + Span::from_millis(at);
+            epoch.judge(&AckInfo { now, app_limited, ..AckInfo::default() });
+        }
+        (now - epoch.start).as_nanos() / 1_000_000
+    }
+
+    #[test]
+    fn only_the_time_between_two_acknowledgements_of_a_full_window_counts() {
+        assert_eq!(counted(&[(100, false), (250, false)]), 250);
+        assert_eq!(counted(&[(100, false), (250, true)]), 100, "the last of the two is limited");
+        assert_eq!(counted(&[(100, false), (250, true), (700, false)]), 100, "the first of the two is limited");
+        assert_eq!(counted(&[(100, true), (250, true), (700, false), (900, false)]), 200);
+    }
+}
