@@ -96,13 +96,13 @@ def gateway(
         settings = load()
         sandbox = not settings.no_sandbox
         interfaces = gateways.claim(settings)
-        forwards = stack.enter_context(fail_open.prepared(settings.fail, interfaces, report, confine=sandbox))
+        keeper = stack.enter_context(fail_open.prepared(settings.fail, interfaces, report, confine=sandbox))
         exporter = None if settings.metrics is None else Exporter(settings.metrics)
         top_socket = stack.enter_context(ViewSocket("gateway", " - ".join(settings.interfaces)))
         files = (*settings.traces, *(() if config is None else (config,)))
         kept = kept_paths(files, top_socket.folder) if sandbox else None
         opened = gateways.open_gateway(settings, interfaces, kept)
-        forwards()
+        keeper.allow()
         for note in opened.notes:
             report(f"note: {note}")
         report(f"forwarding between {' and '.join(settings.interfaces)}")
@@ -112,7 +112,7 @@ def gateway(
         notify.notify(READY=1)
         reload = gateways.reloading(opened, settings, interfaces, None if config is None else load, report)
         changed = gateways.InterfaceWatch(opened.changes, report)
-        watches: list[gateways.Watch] = [LossWatch(report), changed, notify.Heartbeat()]
+        watches: list[gateways.Watch] = [LossWatch(report), changed, keeper, notify.Heartbeat()]
         if view:
             watches.append(stack.enter_context(screen()))
         ended = gateways.run(opened, signals, reload, watches)
