@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 NEAR, FAR = "100.64.0.1", "100.64.0.2"
@@ -120,6 +121,17 @@ def flood(count: str) -> None:
             sock.sendto(b"", (FAR, PORT))
 
 
+def stream(seconds: str, address: str) -> None:
+    """Sends datagrams of 18 to 1472 bytes, 2000 a second, also while the network is down."""
+    begun, number = time.monotonic(), 0
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        while (left := begun + float(seconds) - time.monotonic()) > 0:
+            with suppress(OSError):
+                sock.sendto(bytes(18 + number * 97 % 1455), (address, PORT))
+            number += 1
+            time.sleep(min(left, max(0.0, begun + number / 2000 - time.monotonic())))
+
+
 def count() -> None:
     """Prints the number of different datagrams of `flood`."""
     seen = set()
@@ -184,6 +196,38 @@ def blast(calls: str, rate: str, address: str = FAR) -> None:
         for number in range(int(calls)):
             time.sleep(max(0.0, begun + number * len(data) * 8 / float(rate) - time.monotonic()))
             sock.sendto(data, (address, PORT))
+
+
+def storm(seconds: str) -> None:
+    """Sends datagrams of 64 bytes on the wire as quickly as it can, 64 a call (`UDP_SEGMENT`)."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        sock.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, 22)
+        data, end = bytes(64 * 22), time.monotonic() + float(seconds)
+        while time.monotonic() < end:
+            with suppress(OSError):
+                sock.sendto(data, (FAR, PORT))
+
+
+def ignore() -> None:
+    """Takes a port, and reads nothing: what arrives is dropped without an answer."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        sock.bind((FAR, PORT))
+        time.sleep(600)
+
+
+def trips(count: str) -> None:
+    """Prints half of the median round-trip time of `count` datagrams, and of the 99th percentile, in microseconds."""
+    times = []
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        sock.settimeout(2)
+        for _ in range(int(count)):
+            begun = time.perf_counter()
+            sock.sendto(bytes(22), (FAR, PORT))
+            sock.recv(2048)
+            times.append((time.perf_counter() - begun) / 2 * 1e6)
+            time.sleep(0.0005)
+    times.sort()
+    print(times[len(times) // 2], times[len(times) * 99 // 100])
 
 
 def drain(address: str = FAR) -> None:

@@ -38,13 +38,15 @@ class GatewayNetwork:
     """The machine in the middle has the interfaces `in` and `out`, which lead to the hosts near and far.
 
     With `offloads` the hosts leave checksums and segmentation to their cards, and the machine merges what it receives.
+    The namespaces end after `seconds`, even if this process was killed.
     """
 
-    def __init__(self, *, offloads: bool = False) -> None:
+    def __init__(self, *, offloads: bool = False, seconds: int = 120) -> None:
         self._offloads = offloads
+        self._seconds = seconds
 
     def __enter__(self) -> Self:
-        sleep = ["unshare", "--net", "sh", "-c", "ip link set lo up && echo up && exec sleep 120"]
+        sleep = ["unshare", "--net", "sh", "-c", f"ip link set lo up && echo up && exec sleep {self._seconds}"]
         self._hosts = [subprocess.Popen(sleep, stdout=subprocess.PIPE, text=True) for _ in range(3)]
         self.near, self.middle, self.far = (self._inside(host) for host in self._hosts)
         for name, host, address in (("in", self.near, NEAR), ("out", self.far, FAR)):
