@@ -44,6 +44,7 @@ FUZZ_FLAGS := --cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-covera
 FUZZ_TARGETS := $(shell sed -n 's/.*Target { name: "\(.*\)", corpus: "\(.*\)", run.*/\1:\2/p' fuzz/targets/src/lib.rs)
 FUZZ_SECONDS ?= 60
 ENDS ?= 200
+ABUSE ?= 600
 LARGEST_WHEEL := 12000000
 TOOLS := build/release
 
@@ -92,6 +93,22 @@ needs: build/needs/.installed ## install what some tests need beyond that (Debia
 
 orphans: $(VENV)/.checked ## end every command ENDS (200) times by signals, at random moments: no process, no lock may be left (Linux)
 	HEADGATE_ENDS=$(ENDS) $(BIN)/python -m pytest -s tests/storage/test_orphans.py
+
+abuse: $(VENV)/.checked ## flap, rename, flood, reload and attack a gateway for ABUSE (600) seconds: is every frame accounted for? (Linux, root)
+	HEADGATE_ABUSE_S=$(ABUSE) $(BIN)/python -m pytest -s tests/live/test_gateway_abuse.py
+
+# The compiler takes the options only if told that it may; its runtimes come with every toolchain.
+SANITIZED := $(CARGO) test --locked --target $(HOST)
+
+sanitize: export RUSTC_BOOTSTRAP := 1
+sanitize: export ASAN_OPTIONS := allocator_may_return_null=1
+sanitize: export TSAN_OPTIONS := suppressions=$(CURDIR)/.ci/tsan-suppressions allocator_may_return_null=1
+sanitize: | rust ## run the tests of live with the address and the thread sanitizer, those of the C library with the first (Linux, clang)
+	RUSTFLAGS=-Zsanitizer=address CARGO_TARGET_DIR=target/address $(SANITIZED) -p headgate-live --lib
+	RUSTFLAGS=-Zsanitizer=address CARGO_TARGET_DIR=target/address HEADGATE_SANITIZER=address \
+		$(SANITIZED) -p headgate-capi --test all -- calls_obey threads_use
+	RUSTFLAGS="-Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer" CARGO_TARGET_DIR=target/thread \
+		$(SANITIZED) -p headgate-live --lib
 
 fuzz: ## search FUZZ_SECONDS (60) for inputs that break each parser of bytes, with libFuzzer; needs a C++ compiler
 	cd fuzz && RUSTFLAGS="$(FUZZ_FLAGS)" CARGO_PROFILE_RELEASE_DEBUG=none $(CARGO) build --release --target $(HOST)
@@ -189,12 +206,13 @@ lock: ## lock the Python packages of pyproject.toml with hashes in requirements*
 	$(LOCK) --group release --output-file requirements-release.txt $(UPGRADE)
 	$(LOCK) --group needs --output-file requirements-needs.txt $(UPGRADE)
 
-# Without access to github.com/RustSec, which has the known vulnerabilities: make audit CHECKS="bans licenses sources".
+# Without access to github.com/RustSec and PyPI's list of known vulnerabilities: make audit CHECKS="bans licenses sources".
 CHECKS ?=
 
-audit: ## check licenses, sources and known vulnerabilities of the Rust packages by deny.toml (needs cargo-deny)
-	@command -v cargo-deny > /dev/null || { echo "cargo-deny is missing: cargo install --locked cargo-deny" >&2; exit 1; }
+audit: build/needs/.installed ## check licenses and sources of the Rust packages by deny.toml; known vulnerabilities of these and of Python's
 	$(CARGO) deny --locked check $(CHECKS)
+	$(if $(CHECKS),,build/needs/bin/pip-audit --strict --progress-spinner off --disable-pip --require-hashes \
+		$(addprefix --requirement ,$(wildcard requirements*.txt)))
 
 sbom: $(VENV)/.requirements | rust ## list the packages that a wheel contains and needs, in dist/headgate.cdx.json (CycloneDX)
 	$(BIN)/python docs/sbom.py dist/headgate.cdx.json
@@ -250,6 +268,9 @@ bench-live: $(VENV)/.requirements | rust ## processor time of the forwarding thr
 	$(CARGO) bench --locked -p headgate-live --bench forward > results/bench-live.txt
 	echo "load $$(cut -d ' ' -f 1 /proc/loadavg) $$(nproc)" >> results/bench-live.txt
 	$(BIN)/python docs/bench_live.py results/bench-live.txt
+
+bench-gateway: $(VENV)/.extension ## a gateway beside a bridge of the kernel: frames a second, and delay (Linux, root; 2 minutes)
+	$(BIN)/python docs/bench_gateway.py
 
 bench-scale: $(VENV)/.extension ## a million flows, 100 Gbit/s, a thousand links: processor time and memory (3 minutes)
 	$(BIN)/python docs/scale.py
