@@ -102,7 +102,7 @@ SANITIZED := $(CARGO) test --locked --target $(HOST)
 
 sanitize: export RUSTC_BOOTSTRAP := 1
 sanitize: export ASAN_OPTIONS := allocator_may_return_null=1
-sanitize: export TSAN_OPTIONS := suppressions=$(CURDIR)/.ci/tsan-suppressions allocator_may_return_null=1
+sanitize: export TSAN_OPTIONS := suppressions=$(CURDIR)/crates/live/tsan-suppressions allocator_may_return_null=1
 sanitize: | rust ## run the tests of live with the address and the thread sanitizer, those of the C library with the first (Linux, clang)
 	RUSTFLAGS=-Zsanitizer=address CARGO_TARGET_DIR=target/address $(SANITIZED) -p headgate-live --lib
 	RUSTFLAGS=-Zsanitizer=address CARGO_TARGET_DIR=target/address HEADGATE_SANITIZER=address \
