@@ -98,7 +98,7 @@ abuse: $(VENV)/.checked ## flap, rename, flood, reload and attack a gateway for 
 	HEADGATE_ABUSE_S=$(ABUSE) $(BIN)/python -m pytest -s tests/live/test_gateway_abuse.py
 
 # The compiler takes the options only if told that it may; its runtimes come with every toolchain.
-SANITIZED := $(CARGO) test --locked --target $(HOST)
+SANITIZED = $(CARGO) test --locked --target $(HOST)
 
 sanitize: export RUSTC_BOOTSTRAP := 1
 sanitize: export ASAN_OPTIONS := allocator_may_return_null=1
