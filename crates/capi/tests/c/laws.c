@@ -1,18 +1,8 @@
 /* The laws of every call: what is offered is sent, dropped or held; misuse gives a status; nothing leaks. */
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "aqm.h"
-
-#define EXPECT(condition)                                                                      \
-    do {                                                                                       \
-        if (!(condition)) {                                                                    \
-            fprintf(stderr, "%s:%d: %s (%s)\n", __FILE__, __LINE__, #condition, aqm_error()); \
-            exit(1);                                                                           \
-        }                                                                                      \
-    } while (0)
+#include "expect.h"
 
 static const aqm_link LINK = {.rate = 10000000, .mean_packet = 1000, .seed = 7};
 

@@ -1,20 +1,10 @@
 /* A discipline whose tables do not fit in memory is refused in words; the program lives on. The argument is the mebibytes
    that the system still gives: with few a single table fails, with more their sum. */
 #define _DEFAULT_SOURCE
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
-#include "aqm.h"
-
-#define EXPECT(condition)                                                                      \
-    do {                                                                                       \
-        if (!(condition)) {                                                                    \
-            fprintf(stderr, "%s:%d: %s (%s)\n", __FILE__, __LINE__, #condition, aqm_error()); \
-            exit(1);                                                                           \
-        }                                                                                      \
-    } while (0)
+#include "expect.h"
 
 static const aqm_link LINK = {.rate = 10000000, .mean_packet = 1000, .seed = 7};
 

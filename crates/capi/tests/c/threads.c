@@ -1,17 +1,7 @@
 /* Queues share nothing: threads make, use and free their own side by side. */
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-#include "aqm.h"
-
-#define EXPECT(condition)                                                                      \
-    do {                                                                                       \
-        if (!(condition)) {                                                                    \
-            fprintf(stderr, "%s:%d: %s (%s)\n", __FILE__, __LINE__, #condition, aqm_error()); \
-            exit(1);                                                                           \
-        }                                                                                      \
-    } while (0)
+#include "expect.h"
 
 enum { THREADS = 4, ROUNDS = 400, PACKETS = 20 };
 
