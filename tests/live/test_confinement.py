@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ import pytest
 from headgate.live.confinement import kept_paths
 from tests import needs
 from tests.live import refused
-from tests.live.gateways import GATEWAY, Gateway, Gateways, exchanged
+from tests.live.gateways import GATEWAY, Gateway, exchanged
 from tests.live.refused import Case, Refusal
 from tests.live.roads import GatewayNetwork
 from tests.live.test_gateway import SCRAPE, transfer
@@ -33,14 +32,6 @@ def roads() -> Iterator[GatewayNetwork]:
     needs.without("root", "iproute2", "util-linux")
     with GatewayNetwork() as made:
         yield made
-
-
-@pytest.fixture
-def gateway(roads: GatewayNetwork, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Gateway]]:
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "run"))
-    (tmp_path / "run").mkdir()
-    with Gateways() as gateways:
-        yield partial(gateways.start, roads)
 
 
 def rights(folder: Path) -> dict[str, str]:

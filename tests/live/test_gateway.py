@@ -16,7 +16,7 @@ import pytest
 from headgate.errors import UsageError
 from headgate.live import gateway_settings
 from tests import needs
-from tests.live.gateways import GATEWAY, Gateway, Gateways, bridge_of, exchanged, wait_for_bridge
+from tests.live.gateways import GATEWAY, Gateway, bridge_of, exchanged, wait_for_bridge
 from tests.live.rates import best
 from tests.live.roads import FAR, FAR6, HOSTS, GatewayNetwork
 
@@ -32,13 +32,6 @@ def roads() -> Iterator[GatewayNetwork]:
     needs.without("root", "iproute2", "util-linux")
     with GatewayNetwork() as made:
         yield made
-
-
-@pytest.fixture
-def gateway(roads: GatewayNetwork, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Gateway]]:
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-    with Gateways() as gateways:
-        yield partial(gateways.start, roads)
 
 
 def transfer(roads: GatewayNetwork, size: int, address: str = FAR) -> float:

@@ -5,13 +5,12 @@ import re
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests import needs
-from tests.live.gateways import GATEWAY, Gateway, Gateways, bridge_of, exchanged, wait_for_bridge
+from tests.live.gateways import GATEWAY, Gateway, bridge_of, exchanged, wait_for_bridge
 from tests.live.roads import GatewayNetwork
 
 #: Options of most tests: shaped, but faster than anything that they send.
@@ -27,13 +26,6 @@ def roads() -> Iterator[GatewayNetwork]:
         for name in ("card", "outside"):
             middle(made, f"link set {name} addrgenmode none up")
         yield made
-
-
-@pytest.fixture
-def gateway(roads: GatewayNetwork, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Gateway]]:
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-    with Gateways() as gateways:
-        yield partial(gateways.start, roads)
 
 
 def middle(roads: GatewayNetwork, words: str) -> str:
