@@ -166,11 +166,12 @@ msrv: | rust ## check that all crates compile with the oldest Rust that Cargo.to
 	rustup toolchain install $(MSRV) --profile minimal --no-self-update
 	$(CARGO) +$(MSRV) check --locked --quiet --workspace
 
-# A dirty checkout may be packaged: nothing is published.
+# A dirty checkout may be packaged: nothing is published. In a folder of its own, because cargo unpacks the crates of a
+# workspace once for each target folder and version, and would build a changed crate with the others as they were then.
 package: | rust ## package the crates for crates.io, and build each of them as packaged
-	rm -f target/package/*.crate
-	$(CARGO) package --locked --allow-dirty --quiet $(CRATES:%=-p %)
-	.ci/try-crate target/package/aqm-*.crate $(MSRV) $(BARE)
+	set -e; mkdir -p target; own=$$(mktemp -d target/package-XXXXXX); trap 'rm -rf "$$own"' EXIT; \
+	$(CARGO) package --locked --allow-dirty --quiet --target-dir "$$own" $(CRATES:%=-p %); \
+	.ci/try-crate "$$own"/package/aqm-*.crate $(MSRV) $(BARE)
 
 semver: | rust ## compare the interface of the crates with that of REV=..., a tag or commit (needs cargo-semver-checks)
 	@command -v cargo-semver-checks > /dev/null || { echo "cargo-semver-checks is missing: cargo install --locked cargo-semver-checks" >&2; exit 1; }
