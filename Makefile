@@ -77,7 +77,7 @@ demo-live: $(VENV)/.extension ## compare simulation and real packets, without an
 
 test: $(VENV)/.checked ## set up everything and run every test; the last line says what did not run
 	@mkdir -p build && rm -f "$$HEADGATE_SKIPPED"
-	$(CARGO) test --workspace --exclude headgate-py --locked
+	$(CARGO) test --workspace --locked
 	$(BIN)/python -m pytest --numprocesses 3 --dist worksteal
 	@$(BIN)/python -m tests.skips "$$HEADGATE_SKIPPED"
 
@@ -85,7 +85,7 @@ quick: | rust ## test a change in one crate: format, unit tests, and its quick t
 	.ci/quick $(CRATE)
 
 test-programs: | rust ## build the test programs of Rust, without running them
-	$(CARGO) test --workspace --exclude headgate-py --locked --no-run
+	$(CARGO) test --workspace --locked --no-run
 	$(CARGO) bench -p headgate-sim --bench instructions --locked --no-run
 
 needs: build/needs/.installed ## install what some tests need beyond that (Debian's packages, Node.js, cargo-deny)
@@ -168,9 +168,10 @@ msrv: | rust ## check that all crates compile with the oldest Rust that Cargo.to
 
 # A dirty checkout may be packaged: nothing is published. In a folder of its own, because cargo unpacks the crates of a
 # workspace once for each target folder and version, and would build a changed crate with the others as they were then.
+# Nothing of it runs, so nothing is optimized.
 package: | rust ## package the crates for crates.io, and build each of them as packaged
 	set -e; mkdir -p target; own=$$(mktemp -d target/package-XXXXXX); trap 'rm -rf "$$own"' EXIT; \
-	$(CARGO) package --locked --allow-dirty --quiet --target-dir "$$own" $(CRATES:%=-p %); \
+	CARGO_PROFILE_DEV_OPT_LEVEL=0 $(CARGO) package --locked --allow-dirty --quiet --target-dir "$$own" $(CRATES:%=-p %); \
 	.ci/try-crate "$$own"/package/aqm-*.crate $(MSRV) $(BARE)
 
 semver: | rust ## compare the interface of the crates with that of REV=..., a tag or commit (needs cargo-semver-checks)
