@@ -151,7 +151,8 @@ def test_importing_the_package_leaves_signals_to_the_program():
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 
 
-#: Waits with output that is not written yet, and ends as commands do.
+#: Waits with output that is not written yet, and ends as commands do. In short pauses: a signal that comes between
+#: Python's look for signals and the system call would wait for the end of a long one.
 HOLDING_OUTPUT = """\
 import sys, time
 from headgate.terminal import stopping
@@ -160,7 +161,8 @@ try:
     sys.stdout = open(1, "w", buffering=4096, closefd=False)
     sys.stdout.write("held back")
     print("begun", file=sys.stderr, flush=True)
-    time.sleep(60)
+    while True:
+        time.sleep(0.1)
 except KeyboardInterrupt:
     raise SystemExit(stopping.exit_code())
 finally:

@@ -25,8 +25,8 @@ REST = {
     "link": '\n[link]\nrate = "10Mbit/s"\ndelay = "10ms"\nlimit = "100p"\n',
 }
 
-#: Replaces `headgate` by a function that shortens the runs of documents. Unless they ask for figures, they draw one: drawing
-#: all of them again for each block would take longer than the runs.
+#: Replaces `headgate` by a function that shortens the runs of documents. Unless they ask for figures, they draw one:
+#: drawing all of them again for each block would take longer than the runs.
 SHORTENED = """\
 headgate() {
   if [ "$1" = demo ]; then set -- run protect; fi
