@@ -65,6 +65,8 @@ WAYS: dict[str, Callable[[GatewayNetwork], AbstractContextManager[None]]] = {
     "a bridge of the kernel": bridge,
     "`gateway --send packet`": gateway("--send", "packet"),
     "`gateway --send xdp`": gateway("--send", "xdp"),
+    "`gateway --send xdp --busy-poll`": gateway("--send", "xdp", "--busy-poll"),
+    "`gateway --send xdp --cpus 0,1`": gateway("--send", "xdp", "--cpus", "0,1"),
 }
 
 

@@ -1,6 +1,7 @@
 """Gateways that run as commands on the machine in the middle of a `GatewayNetwork`."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -71,6 +72,12 @@ class Gateways:
         for each in self._started:
             each.process.kill()
             each.process.communicate()
+
+
+def two_processors() -> str:
+    """The first and the last processor that this process may use, which may be the same, for `--cpus`."""
+    usable = sorted(os.sched_getaffinity(0))
+    return f"{usable[0]},{usable[-1]}"
 
 
 def bridge_of(roads: GatewayNetwork, interface: str) -> str | None:

@@ -1,11 +1,13 @@
 """`headgate gateway` between veth pairs. Tests need Linux and root, and are skipped otherwise."""
 
 import json
+import os
 import re
 import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -16,7 +18,7 @@ import pytest
 from headgate.errors import UsageError
 from headgate.live import gateway_settings
 from tests import needs
-from tests.live.gateways import GATEWAY, Gateway, bridge_of, exchanged, wait_for_bridge
+from tests.live.gateways import GATEWAY, Gateway, bridge_of, exchanged, two_processors, wait_for_bridge
 from tests.live.rates import best
 from tests.live.roads import FAR, FAR6, HOSTS, GatewayNetwork
 
@@ -95,6 +97,55 @@ def test_datagrams_cross_both_ways_and_kill_9_leaves_nothing(roads: GatewayNetwo
     # Nor does the send queue of AF_XDP stay.
     assert not any("AF_XDP" in line for line in fresh.lines)
     assert "gateway, " in fresh.end(signal.SIGINT)
+
+
+def threads_of(pid: int) -> dict[str, str]:
+    """The processors that the threads of a process may use, by the threads' names."""
+    found = {}
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        (allowed,) = re.findall(r"^Cpus_allowed_list:\t(.*)$", (task / "status").read_text(), re.MULTILINE)
+        found[(task / "comm").read_text().strip()] = allowed
+    return found
+
+
+def test_each_direction_has_a_thread_that_keeps_to_its_processor(
+    roads: GatewayNetwork, gateway: Callable[..., Gateway]
+):
+    first, last = two_processors().split(",")
+    running = gateway("--rate", "20Mbit/s", "--limit", "100p", "--cpus", f"{first},{last}")
+    found = threads_of(running.process.pid)
+    assert (found["forward"], found["reverse"]) == (first, last)
+    assert "gateway" not in found
+    assert 0.9 < best(lambda: transfer(roads, 1_500_000) / (20e6 * TCP_SHARE), 0.9) < 1.03
+    view = json.loads(roads.run(roads.near, sys.executable, "-m", "headgate", "top", "gateway", "--once", "--json"))[
+        "view"
+    ]
+    # Acknowledgements in one direction, segments in the other.
+    assert 0 < view["forward"]["sent_bytes"] < 1_500_000 < view["reverse"]["sent_bytes"]
+    running.end()
+
+
+def cpu_s(pid: int) -> float:
+    """The processor time of a process in seconds."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_busy_polling_takes_its_processor_and_lets_others_have_it(
+    roads: GatewayNetwork, gateway: Callable[..., Gateway]
+):
+    processor = two_processors().split(",")[0]
+    used, ways = {}, {"sleeping": ("--cpus", processor), "polling": ("--cpus", processor, "--busy-poll")}
+    for way, options in ways.items():
+        running = gateway("--rate", "20Mbit/s", "--limit", "100p", *options)
+        before = cpu_s(running.process.pid)
+        time.sleep(1)
+        used[way] = cpu_s(running.process.pid) - before
+        assert threads_of(running.process.pid)["gateway"] == processor
+        # The hosts have the other processors, or a share of this one.
+        assert 0.9 < best(lambda: transfer(roads, 1_500_000) / (20e6 * TCP_SHARE), 0.9) < 1.03
+        running.end()
+    assert used["sleeping"] < 0.2 < used["polling"]
 
 
 def test_with_all_offloads_on_tcp_gets_the_rate_in_packets_of_the_mtu(gateway: Callable[..., Gateway]):

@@ -11,14 +11,14 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import pytest
 
 from tests import needs
-from tests.live.gateways import GATEWAY, Gateway, Gateways, bridge_of
+from tests.live.gateways import GATEWAY, Gateway, Gateways, bridge_of, two_processors
 from tests.live.roads import FAR, HOSTS, NEAR, GatewayNetwork
 
 SECONDS = float(os.environ.get("HEADGATE_ABUSE_S", "15"))
@@ -46,10 +46,13 @@ class Frames(NamedTuple):
 class Abused:
     """A gateway with a traffic of datagrams both ways, and what is done to it."""
 
-    def __init__(self, roads: GatewayNetwork, gateways: Gateways, config: Path, draw: random.Random) -> None:
+    def __init__(
+        self, roads: GatewayNetwork, gateways: Gateways, config: Path, draw: random.Random, options: Sequence[str]
+    ) -> None:
         self.roads, self.config, self.draw = roads, config, draw
         self.reload_settings("20Mbit/s", "fq_codel")
-        self.gateway = gateways.start(roads, "--config", config, "--metrics", "127.0.0.1:9100", "--fail", "open")
+        given = ("--config", config, "--metrics", "127.0.0.1:9100", "--fail", "open", *options)
+        self.gateway = gateways.start(roads, *given)
         self.begun = self.counts()
 
     def ip(self, where: int, words: str) -> str:
@@ -184,15 +187,17 @@ def roads() -> Iterator[GatewayNetwork]:
         yield made
 
 
+@pytest.mark.parametrize("threads", [1, 2], ids=["one thread", "a thread for each direction"])
 def test_after_all_abuse_every_frame_is_accounted_for_and_nothing_is_left(
-    roads: GatewayNetwork, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    roads: GatewayNetwork, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, threads: int
 ):
     run = tmp_path / "run"
     run.mkdir()
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(run))
     before = state(roads, run)
+    two = ("--cpus", two_processors())
     with Gateways() as gateways:
-        abused = Abused(roads, gateways, tmp_path / "gateway.toml", random.Random(SEED))
+        abused = Abused(roads, gateways, tmp_path / "gateway.toml", random.Random(SEED), two if threads == 2 else ())
         ends = ((roads.near, FAR), (roads.far, NEAR))
         streams = [roads.start(host, sys.executable, HOSTS, "stream", SECONDS + 60, to) for host, to in ends]
         try:

@@ -27,6 +27,7 @@ FITTING = {
     "qdisc": ('"sfb:bins=46"', '"drr:classes=[droptail; drr]"'), "jitter": ('"2ms"',), "reorder": ("0.1",),
     "reorder-by": ('"5ms"',), "overhead": ("38", '"-19B"'), "trace": ('"no-such-file"',), "in": ('"eth1"',),
     "out": ('"eth0"',), "metrics": ('"9100"', '"[::1]:9100"'), "offloads-off": ("true",), "seed": ("7",),
+    "cpus": (f'"{min(os.sched_getaffinity(0))}"',), "busy-poll": ("true",),
     "send": tuple(f'"{mode}"' for mode in SEND_MODES), "fail": tuple(f'"{mode}"' for mode in FAIL_MODES),
     "flow": ('"source/24"', '"class"'), "class": ("[]",), "no-sandbox": ("false",),
 }  # fmt: skip
@@ -133,3 +134,11 @@ def test_disciplines_that_need_more_memory_than_there_is_are_refused(tmp_path: P
     monkeypatch.setenv(memory.VARIABLE, "600MB")
     with pytest.raises(UsageError, match=r"need about 629 MB of memory, but 600 MB may be used\n.*`forward-qdisc`"):
         gateway_settings.load({}, config)
+
+
+@pytest.mark.parametrize("text", ["9999", "0,", "a", "0,0,0", "-1", "0-1", "٣"])
+def test_processors_that_cannot_be_used_are_refused(text: str):
+    with pytest.raises(UsageError) as raised:
+        gateway_settings.load({"in": "a", "out": "b", "rate": "1Mbit/s", "cpus": text}, None)
+    usable = ", ".join(map(str, sorted(os.sched_getaffinity(0))))
+    assert f"of those that this process may use ({usable}), found {text!r}" in str(raised.value)

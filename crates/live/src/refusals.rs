@@ -57,6 +57,7 @@ fn path(request: Request) -> Option<CommandPath> {
         | Request::LinkEvents
         | Request::Offloads
         | Request::PacketSocket
+        | Request::ThreadPlacement
         | Request::PacketOptions
         | Request::PacketRing
         | Request::Promiscuous
@@ -176,9 +177,19 @@ fn claim() -> LiveResult<GatewayInterfaces> {
 fn open_gateway() -> LiveResult<()> {
     let (lanes, sending) = ([lane(), lane()], SendMethod::Xdp);
     let interfaces = &claim()?;
-    Gateway::open(GatewaySettings { interfaces, lanes, offloads_off: true, sending, seed: 1, confinement: None })?
-        .stop()
-        .map(drop)
+    let (cpus, busy_poll, confinement) = (vec![0], false, None);
+    Gateway::open(GatewaySettings {
+        interfaces,
+        lanes,
+        offloads_off: true,
+        sending,
+        seed: 1,
+        cpus,
+        busy_poll,
+        confinement,
+    })?
+    .stop()
+    .map(drop)
 }
 
 /// A gateway notes what its confinement lacks, and goes on. Here the note is an error.

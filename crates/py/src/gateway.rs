@@ -111,12 +111,14 @@ impl Gateway {
 impl Gateway {
     /// Forwards between two claimed interfaces: forward from the first to the second, and reverse. Each direction takes the
     /// first link of its scenario, forward, with the first discipline. `overheads` are link overheads in bytes per
-    /// packet. `send` selects the transmit path: `packet`, `xdp` or `auto`. With `kept`, files to read and folders in
+    /// packet. `send` selects the transmit path: `packet`, `xdp` or `auto`. `cpus` are processors that the forwarding threads
+    /// keep to: none, one, or one for each direction. With `busy_poll` they never sleep. With `kept`, files to read and folders in
     /// which files may be removed, the gateway's threads and the calling thread give up all other rights for good.
     /// Raises `ValueError` for an unusable interface or discipline.
     #[new]
     #[pyo3(signature = (
-        interfaces, forward, reverse, *, overheads=(0, 0), offloads_off=false, send="auto", seed=1, kept=None
+        interfaces, forward, reverse, *, overheads=(0, 0), offloads_off=false, send="auto", seed=1, cpus=vec![], busy_poll=false,
+        kept=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords")]
     fn new(
@@ -128,11 +130,22 @@ impl Gateway {
         offloads_off: bool,
         send: &str,
         seed: u64,
+        cpus: Vec<usize>,
+        busy_poll: bool,
         kept: Option<KeptPaths>,
     ) -> PyResult<Gateway> {
         let (lanes, sending) = (lanes(forward, reverse, overheads), send_method(send)?);
         let confinement = kept.map(|kept| confinement(Role::Gateway, kept));
-        let settings = GatewaySettings { interfaces: &interfaces.0, lanes, offloads_off, sending, seed, confinement };
+        let settings = GatewaySettings {
+            interfaces: &interfaces.0,
+            lanes,
+            offloads_off,
+            sending,
+            seed,
+            cpus,
+            busy_poll,
+            confinement,
+        };
         let opened = py.detach(|| Running::open(settings)).map_err(settings_or_live_error)?;
         Ok(Gateway(Mutex::new(opened)))
     }
@@ -148,16 +161,16 @@ impl Gateway {
         self.inner().changes()
     }
 
-    /// Whether the forwarding thread still runs.
+    /// Whether all forwarding threads still run.
     #[getter]
     fn is_running(&self) -> bool {
-        self.inner().forwarder().is_running()
+        self.inner().is_running()
     }
 
-    /// Whether the forwarding thread has real-time priority.
+    /// Whether all forwarding threads have real-time priority.
     #[getter]
     fn realtime(&self) -> bool {
-        self.inner().forwarder().is_realtime()
+        self.inner().is_realtime()
     }
 
     /// Replaces the settings of both directions. Packets in the queues and in flight stay.
@@ -169,7 +182,7 @@ impl Gateway {
 
     /// The latest published state of both directions.
     fn view<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let view = py.detach(|| self.inner().forwarder().view());
+        let view = py.detach(|| self.inner().view());
         view_dict(py, &view)
     }
 

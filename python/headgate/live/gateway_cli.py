@@ -47,6 +47,17 @@ def gateway(
             metavar="HOW", help="How frames are sent: packet, xdp or auto (default auto: xdp on veth, else packet)."
         ),
     ] = None,
+    cpus: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LIST",
+            help="Keep the forwarding thread to processor N, or with N,M have a thread for each direction.",
+        ),
+    ] = None,
+    busy_poll: Annotated[
+        bool | None,
+        typer.Option("--busy-poll", help="Never sleep while no frame arrives: less delay, one processor a thread."),
+    ] = None,
     seed: Annotated[
         int | None, typer.Option(min=0, metavar="N", help="The seed of all random numbers (default 1).")
     ] = None,
@@ -81,7 +92,7 @@ def gateway(
 
     given_options: dict[str, Any] = {**given, "in": in_, "out": out, "class": class_, "flow": flow}
     given_options |= {"metrics": metrics, "offloads-off": offloads_off, "send": send, "seed": seed, "fail": fail}
-    given_options |= {"no-sandbox": no_sandbox}
+    given_options |= {"cpus": cpus, "busy-poll": busy_poll, "no-sandbox": no_sandbox}
 
     def load() -> gateway_settings.GatewaySettings:
         return gateway_settings.load(given_options, config)

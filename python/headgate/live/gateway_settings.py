@@ -1,6 +1,7 @@
 """A gateway's settings: options and a file with the same keys, checked as a scenario is."""
 
 import json
+import os
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -25,6 +26,8 @@ FIXED = {
     "metrics": str,
     "offloads-off": bool,
     "send": str,
+    "cpus": str,
+    "busy-poll": bool,
     "seed": int,
     "fail": str,
     "no-sandbox": bool,
@@ -56,6 +59,8 @@ class GatewaySettings(NamedTuple):
     metrics: str | None
     offloads_off: bool
     send: str
+    cpus: tuple[int, ...]
+    busy_poll: bool
     seed: int
     fail: str
     no_sandbox: bool
@@ -64,7 +69,16 @@ class GatewaySettings(NamedTuple):
     @property
     def fixed(self) -> tuple[object, ...]:
         """The settings that cannot change while the gateway runs, besides the interfaces."""
-        return (self.metrics, self.offloads_off, self.send, self.seed, self.fail, self.no_sandbox)
+        return (
+            self.metrics,
+            self.offloads_off,
+            self.send,
+            self.cpus,
+            self.busy_poll,
+            self.seed,
+            self.fail,
+            self.no_sandbox,
+        )
 
 
 def load(options_given: Mapping[str, Any], config: Path | None) -> GatewaySettings:
@@ -137,6 +151,8 @@ def settings(options_given: Mapping[str, Any]) -> GatewaySettings:
         options_given.get("metrics"),
         options_given.get("offloads-off", False),
         send,
+        processors(options_given.get("cpus", "")),
+        options_given.get("busy-poll", False),
         seed,
         fail,
         options_given.get("no-sandbox", False),
@@ -153,6 +169,18 @@ def one_of(key: str, words: Sequence[str], word: str) -> str:
     raise UsageError(
         f"`{key}`: expected {', '.join(words)}, found {word!r}" + (f"; did you mean {near}?" if near else "")
     )
+
+
+def processors(text: str) -> tuple[int, ...]:
+    """The processors that the forwarding threads keep to, from `2` or `2,3`; none without a text."""
+    usable = sorted(os.sched_getaffinity(0))
+    words = [word.strip() for word in text.split(",")] if text else []
+    if len(words) > len(DIRECTIONS) or not set(words) <= {str(each) for each in usable}:
+        raise UsageError(
+            f"`cpus`: expected one processor, or one for each direction, of those that this process may use "
+            f"({', '.join(map(str, usable))}), found {text!r}"
+        )
+    return tuple(map(int, words))
 
 
 _NAMES = {str: "a text", bool: "true or false", int: "a whole number"}

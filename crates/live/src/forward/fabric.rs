@@ -69,3 +69,39 @@ impl Fabric for Lanes {
         self.iter_mut().zip(recorders).for_each(|(lane, recorder)| lane.record(recorder.clone()));
     }
 }
+
+/// The directions of a link that one thread serves. The others have a thread of their own.
+pub type ServedLanes = [Option<Box<dyn Lane>>; 2];
+
+impl Fabric for ServedLanes {
+    #[inline]
+    fn receive_from(&mut self, now: Time, direction: Direction, from: &mut dyn LinkEnd) -> io::Result<bool> {
+        self[direction as usize].as_mut().map_or(Ok(false), |lane| lane.receive_from(now, from))
+    }
+
+    #[inline]
+    fn deliver_to(&mut self, now: Time, direction: Direction, to: &mut dyn LinkEnd) -> io::Result<bool> {
+        self[direction as usize].as_mut().map_or(Ok(false), |lane| lane.deliver_to(now, to))
+    }
+
+    #[inline]
+    fn due(&self) -> Time {
+        self.iter().flatten().map(|lane| lane.due()).min().unwrap_or(Time::NEVER)
+    }
+
+    fn stall(&mut self, by: Span) {
+        self.iter_mut().flatten().for_each(|lane| lane.stall(by));
+    }
+
+    fn view(&mut self, now: Time) -> Vec<LaneView> {
+        self.iter_mut().map(|lane| lane.as_mut().map(|lane| lane.view(now)).unwrap_or_default()).collect()
+    }
+
+    fn record(&mut self, recorders: &[Option<Recorder>; 2]) {
+        for (lane, recorder) in self.iter_mut().zip(recorders) {
+            if let Some(lane) = lane {
+                lane.record(recorder.clone());
+            }
+        }
+    }
+}

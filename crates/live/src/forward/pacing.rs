@@ -48,6 +48,7 @@ pub struct PacedClock {
     clock: Monotonic,
     margin: Span,
     realtime: bool,
+    busy: bool,
     /// Start of the current yield interval, and time slept in it.
     since: Time,
     slept: Span,
@@ -66,7 +67,7 @@ impl PacedClock {
     /// Waits by `clock`, polling for the last `margin`. With a margin of zero the thread never polls: it uses less CPU,
     /// and packets leave later.
     pub fn new(clock: Monotonic, margin: Span) -> PacedClock {
-        PacedClock { clock, margin, realtime: false, since: Time::ZERO, slept: Span::ZERO }
+        PacedClock { clock, margin, realtime: false, busy: false, since: Time::ZERO, slept: Span::ZERO }
     }
 
     /// Gives the waiting thread real-time priority (`SCHED_FIFO`), so that it wakes in time on a busy machine.
@@ -74,6 +75,18 @@ impl PacedClock {
     #[must_use]
     pub fn realtime(self) -> PacedClock {
         PacedClock { realtime: true, ..self }
+    }
+
+    /// Never sleeps for want of frames: looks for them again at once, as busy polling does. No frame waits for the thread to
+    /// wake up, and the thread takes a whole processor.
+    #[must_use]
+    pub fn busy(self) -> PacedClock {
+        PacedClock { busy: true, ..self }
+    }
+
+    /// Whether it never sleeps.
+    pub(super) fn is_busy(&self) -> bool {
+        self.busy
     }
 }
 
@@ -102,6 +115,10 @@ impl Clock for PacedClock {
     }
 
     fn wait(&mut self, until: Time, fds: [Option<BorrowedFd<'_>>; 3]) -> io::Result<[bool; 2]> {
+        if self.busy {
+            std::hint::spin_loop();
+            return Ok([true; 2]);
+        }
         let now = self.clock.now();
         let asleep = (until - now) - self.margin;
         if asleep > Span::ZERO {

@@ -14,7 +14,6 @@ use super::pacing::{Clock, PacedClock};
 use super::view::{SharedView, View};
 use crate::error::{LiveError, LiveResult};
 use crate::io::LinkEnd;
-use crate::io::clock::Monotonic;
 use crate::io::request::Request;
 use crate::threads::{spawn, thread_ended};
 
@@ -31,7 +30,7 @@ impl<F: Fabric + 'static> ForwarderThread<F> {
     /// Runs `make`'s forwarder by `clock`, in a thread called `name`, with real-time priority where permitted.
     pub(crate) fn start<A: LinkEnd, B: LinkEnd>(
         name: &str,
-        clock: Monotonic,
+        clock: PacedClock,
         make: impl FnOnce(PacedClock) -> LiveResult<Forwarder<A, B, PacedClock, F>> + Send + 'static,
     ) -> LiveResult<ForwarderThread<F>> {
         let ((shared, stop, changes, realtime), thread) = spawn(name, move || {
@@ -102,9 +101,12 @@ impl<F> Drop for ForwarderThread<F> {
     }
 }
 
-/// Chooses a clock for the calling thread. Returns it with whether the thread may have real-time priority.
-fn paced_clock(clock: Monotonic) -> LiveResult<(PacedClock, bool)> {
-    let plain_clock = PacedClock::new(clock, PacedClock::MARGIN);
+/// Chooses the priority of the calling thread. Returns its clock with whether the thread has real-time priority. A thread
+/// that never sleeps gets none: nothing else on its processor would run.
+fn paced_clock(plain_clock: PacedClock) -> LiveResult<(PacedClock, bool)> {
+    if plain_clock.is_busy() {
+        return Ok((plain_clock, false));
+    }
     let realtime_clock = plain_clock.clone().realtime();
     match Request::ThreadScheduling.ask(|| realtime_clock.clone().begin()) {
         Ok(()) => Ok((realtime_clock, true)),

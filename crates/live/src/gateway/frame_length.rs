@@ -2,39 +2,35 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{Receiver, sync_channel};
 
-use crate::forward::{ChangeSender, Lanes};
+use crate::forward::{ChangeSender, ServedLanes};
 use crate::io::pool::Pool;
 
 /// The longest frames that a gateway's ends accept and its slots hold.
 pub(super) struct FrameLength {
     /// The MTU of each end, which its thread reads.
     mtus: [Arc<AtomicUsize>; 2],
-    changes: ChangeSender<Lanes>,
+    /// Of each forwarding thread.
+    changes: Vec<ChangeSender<ServedLanes>>,
 }
 
 impl FrameLength {
-    pub(super) fn new(mtus: [Arc<AtomicUsize>; 2], changes: ChangeSender<Lanes>) -> FrameLength {
+    pub(super) fn new(mtus: [Arc<AtomicUsize>; 2], changes: Vec<ChangeSender<ServedLanes>>) -> FrameLength {
         FrameLength { mtus, changes }
     }
 
-    /// Has the loop accept packets up to `mtus`, and returns when it does, within
+    /// Has the threads accept packets up to `mtus`, and returns when they do, within
     /// [`PUBLISH_INTERVAL`](crate::PUBLISH_INTERVAL). Slots never shrink. Returns a warning if memory is lacking.
     pub(super) fn follow(&self, mtus: [usize; 2]) -> Option<String> {
         let longest = mtus[0].max(mtus[1]);
         let bytes = Pool::slot_for(longest);
-        let (result_sender, result) = sync_channel(1);
-        let lengthen = move |lanes: &mut Lanes, _| {
-            let fits = lanes.iter_mut().all(|lane| lane.lengthen_slots(bytes));
-            let _ = result_sender.send(fits);
-        };
         for (end, mtu) in self.mtus.iter().zip(mtus) {
             end.store(mtu, Ordering::Relaxed);
         }
-        // A loop that has ended needs no slots.
-        let _ = self.changes.send(Box::new(lengthen));
-        let fits = result.recv().unwrap_or(true);
+        let results: Vec<_> = self.changes.iter().map(|changes| lengthen(changes, bytes)).collect();
+        // A thread that has ended needs no slots.
+        let fits = results.into_iter().all(|result| result.recv().unwrap_or(true));
         (!fits).then(|| {
             format!(
                 "warning: there is no memory for packets of {longest} bytes, and the longer ones are dropped as oversize: \
@@ -42,4 +38,15 @@ impl FrameLength {
             )
         })
     }
+}
+
+/// Has a thread provide slots of `bytes` bytes; the channel returns whether there was memory for them.
+fn lengthen(changes: &ChangeSender<ServedLanes>, bytes: usize) -> Receiver<bool> {
+    let (result_sender, result) = sync_channel(1);
+    let lengthen = move |lanes: &mut ServedLanes, _| {
+        let fits = lanes.iter_mut().flatten().all(|lane| lane.lengthen_slots(bytes));
+        let _ = result_sender.send(fits);
+    };
+    let _ = changes.send(Box::new(lengthen));
+    result
 }

@@ -62,13 +62,13 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    /// Sets `stop` when one of the interfaces is removed or switched off. `known` is their state so far; changes of
+    /// Sets `stops` when one of the interfaces is removed or switched off. `known` is their state so far; changes of
     /// their MTU are passed to `frame_length`. The thread calls `confine` first.
     pub(crate) fn watch(
         interfaces: WatchedInterfaces,
         known: [Interface; 2],
         frame_length: FrameLength,
-        stop: Arc<AtomicBool>,
+        stops: Vec<Arc<AtomicBool>>,
         confine: impl FnOnce() + Send + 'static,
     ) -> LiveResult<Guard> {
         let stop_signal = Arc::new(Request::LinkEvents.ask(|| eventfd(0, EventfdFlags::CLOEXEC))?);
@@ -77,7 +77,7 @@ impl Guard {
         let watching = move || {
             let mut watch = Watch { interfaces, known, frame_length, unread };
             if let Some(failure) = watch.wait_for_failure(&stopped) {
-                stop.store(true, Ordering::Relaxed);
+                stops.iter().for_each(|stop| stop.store(true, Ordering::Relaxed));
                 let _ = failure_found.set(watch.final_state(failure).in_words(watch.names()));
             }
         };

@@ -3,22 +3,20 @@
 mod frame_length;
 mod guard;
 mod interfaces;
+mod loops;
 mod remarks;
 
 use std::sync::Arc;
 
-use self::frame_length::FrameLength;
 use self::guard::Guard;
 pub use self::interfaces::{FailOpenBridge, GatewayInterfaces};
+use self::loops::{LoopSettings, Loops};
 use self::remarks::remarks;
 use crate::confinement::Confinement;
 use crate::error::{LiveError, LiveResult};
-use crate::forward::forwarder::Forwarder;
-use crate::forward::running::ForwarderThread;
 use crate::forward::settings::LaneSettings;
 use crate::forward::view::View;
 use crate::io::claim::InterfaceClaim;
-use crate::io::clock::Monotonic;
 use crate::io::frame::Layer;
 use crate::io::inspect::Interface;
 use crate::io::pool::Pool;
@@ -38,6 +36,11 @@ pub struct GatewaySettings<'a> {
     pub sending: SendMethod,
     /// Seed of all random streams.
     pub seed: u64,
+    /// Processors that the forwarding threads keep to: none, one, or one for each direction, which then has a thread of its
+    /// own.
+    pub cpus: Vec<usize>,
+    /// Whether the forwarding threads never sleep: less delay, and each takes a processor.
+    pub busy_poll: bool,
     /// What the gateway's threads and the calling thread keep once they forward; `None` keeps all rights.
     pub confinement: Option<Confinement>,
 }
@@ -45,7 +48,7 @@ pub struct GatewaySettings<'a> {
 /// A running gateway. Dropping it stops it and restores the interfaces, except for offloads.
 pub struct Gateway {
     guard: Guard,
-    forwarder: ForwarderThread,
+    loops: Loops,
     seed: u64,
     notes: Vec<String>,
     /// No other gateway may forward between the interfaces meanwhile.
@@ -53,14 +56,15 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    /// Checks both interfaces and forwards between them, in a thread with real-time priority where permitted. With a
+    /// Checks both interfaces and forwards between them, in threads with real-time priority where permitted. With a
     /// [`Confinement`], the calling thread has given up its other rights afterwards.
     ///
     /// # Errors
     /// Refused, with the remedy, if an interface or a discipline is unsuitable; otherwise the request that the system
     /// refused.
     pub fn open(settings: GatewaySettings<'_>) -> LiveResult<Gateway> {
-        let GatewaySettings { interfaces, mut lanes, offloads_off, sending, seed, confinement } = settings;
+        let GatewaySettings { interfaces, mut lanes, offloads_off, sending, seed, cpus, busy_poll, confinement } =
+            settings;
         // Before the interfaces are read: then no change is missed.
         let watched = WatchedInterfaces::new(Arc::clone(&interfaces.claims))?;
         let found = interfaces.read()?;
@@ -78,19 +82,14 @@ impl Gateway {
         lanes.iter_mut().for_each(|lane| lane.slot_bytes = slot_bytes);
         let mtus = [a.shared_mtu(), b.shared_mtu()];
         let of_thread = confinement.clone();
-        let forwarder = ForwarderThread::start("gateway", Monotonic::new(), move |clock| {
-            let lanes = LaneSettings::build_both(&lanes, Layer::Ethernet, seed)?;
-            // The clock has its priority, and the lanes have their memory.
-            confine(of_thread.as_ref());
-            Ok(Forwarder::new(a, b, lanes, clock))
-        })?;
-        let frame_length = FrameLength::new(mtus, forwarder.change_sender());
+        let confine_thread = move || drop(confine(of_thread.as_ref()));
+        let loops = Loops::start([a, b], LoopSettings { lanes, seed, busy_poll, confine: confine_thread }, &cpus)?;
         let of_guard = confinement.clone();
-        let guard = Guard::watch(watched, found, frame_length, forwarder.stop_flag(), move || {
+        let guard = Guard::watch(watched, found, loops.frame_length(mtus), loops.stop_flags(), move || {
             confine(of_guard.as_ref());
         })?;
         notes.extend(confine(confinement.as_ref()));
-        Ok(Gateway { guard, forwarder, seed, notes, _claims: Arc::clone(&interfaces.claims) })
+        Ok(Gateway { guard, loops, seed, notes, _claims: Arc::clone(&interfaces.claims) })
     }
 
     /// Warnings about the interfaces, as found when the gateway was opened.
@@ -104,9 +103,19 @@ impl Gateway {
         self.guard.changes()
     }
 
-    /// The forwarding loop.
-    pub fn forwarder(&self) -> &ForwarderThread {
-        &self.forwarder
+    /// The latest view of both directions, at most [`PUBLISH_INTERVAL`](crate::PUBLISH_INTERVAL) old.
+    pub fn view(&self) -> View {
+        self.loops.view()
+    }
+
+    /// Whether it still forwards. It ends by itself only when an interface is gone.
+    pub fn is_running(&self) -> bool {
+        self.loops.are_running()
+    }
+
+    /// Whether its forwarding threads have real-time priority (`SCHED_FIFO`).
+    pub fn is_realtime(&self) -> bool {
+        self.loops.are_realtime()
     }
 
     /// Replaces the settings of both directions; packets inside are kept
@@ -118,17 +127,14 @@ impl Gateway {
         let seed = self.seed;
         // A trial build outside the loop: if one direction is invalid, neither changes, and no packet waits.
         LaneSettings::build_both(&settings, Layer::Ethernet, seed)?;
-        self.forwarder.apply(move |lanes, now| {
-            let mut each = settings.iter().zip(lanes).zip(["forward", "reverse"]);
-            each.try_for_each(|((to, lane), label)| to.refit(lane, now, Layer::Ethernet, seed, label))
-        })?
+        self.loops.refit(&settings, seed)
     }
 
-    /// Stops the loop and returns the final view, or why it ended before, such as the name of a failed interface.
+    /// Stops the threads and returns the final view, or why it ended before, such as the name of a failed interface.
     pub fn stop(&mut self) -> LiveResult<View> {
         // The guard's message names the interface; the loop's error is only "no such device".
         let failure = self.guard.end();
-        let ended = self.forwarder.stop();
+        let ended = self.loops.stop();
         failure.map_or(ended, |what| Err(LiveError::Ended(what)))
     }
 }

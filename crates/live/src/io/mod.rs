@@ -41,7 +41,7 @@ pub use keeper::CommandUser;
 pub(crate) use keeper::{end_command, start_with_keeper};
 pub(crate) use kernel_queue::{KernelQueue, ReleasedPacket};
 pub(crate) use nat::Nat;
-pub use packet::{PacketSocket, SendMethod};
+pub use packet::{PacketReceiver, PacketSender, PacketSocket, SendMethod};
 pub use sys::{offloads, switch_offloads_off};
 pub(crate) use sys::{packet_socket, set_realtime_priority};
 pub use tun::Tun;

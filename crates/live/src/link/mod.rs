@@ -12,6 +12,7 @@ use self::log::LinkLog;
 use crate::error::LiveResult;
 use crate::forward::fabric::{Fabric, Lanes};
 use crate::forward::forwarder::Forwarder;
+use crate::forward::pacing::PacedClock;
 use crate::forward::running::ForwarderThread;
 use crate::forward::settings::LaneSettings;
 use crate::forward::view::View;
@@ -88,7 +89,7 @@ impl<F: Fabric + 'static> EmulatedLink<F> {
         let devices = [a.fd(), b.fd()].into_iter().flatten();
         let devices = devices.map(|fd| Request::TunDevice.ask_about("a second time", || fd.try_clone_to_owned()));
         let devices = devices.collect::<LiveResult<_>>()?;
-        let forwarder = ForwarderThread::start("link", clock, move |paced| {
+        let forwarder = ForwarderThread::start("link", PacedClock::new(clock, PacedClock::MARGIN), move |paced| {
             let mut fabric = make()?;
             fabric.record(&recorders);
             let [near, far] = recorders;

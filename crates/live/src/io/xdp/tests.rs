@@ -77,7 +77,7 @@ impl FrameSender {
 }
 
 fn sent_by(socket: &PacketSocket) -> SendMethod {
-    if socket.xdp.is_ok() { SendMethod::Xdp } else { SendMethod::Packet }
+    if socket.sender.xdp.is_ok() { SendMethod::Xdp } else { SendMethod::Packet }
 }
 
 /// Numbers of the frames that arrive, until none does for 50 ms.
@@ -147,7 +147,7 @@ fn frames_that_find_no_room_in_the_driver_are_refused_and_never_sent() {
                 assert_eq!(out.send(7..9, |_| 100).unwrap(), 0, "{sending:?}");
                 assert_eq!(received(&mut right), [7, 8], "{sending:?}");
             }
-            let Ok(xdp) = &mut out.socket.xdp else { continue };
+            let Ok(xdp) = &mut out.socket.sender.xdp else { continue };
             assert_eq!(xdp.send(1514, std::iter::empty()).unwrap(), XdpSendResult::default());
             xdp.free.sort_unstable();
             xdp.free.dedup();
