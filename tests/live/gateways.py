@@ -76,7 +76,7 @@ class Gateways:
 
 def two_processors() -> str:
     """The first and the last processor that this process may use, which may be the same, for `--cpus`."""
-    usable = sorted(os.sched_getaffinity(0))
+    usable = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [0]
     return f"{usable[0]},{usable[-1]}"
 
 

@@ -1,7 +1,6 @@
 """`headgate gateway` between veth pairs. Tests need Linux and root, and are skipped otherwise."""
 
 import json
-import os
 import re
 import signal
 import socket
@@ -99,13 +98,12 @@ def test_datagrams_cross_both_ways_and_kill_9_leaves_nothing(roads: GatewayNetwo
     assert "gateway, " in fresh.end(signal.SIGINT)
 
 
-def threads_of(pid: int) -> dict[str, str]:
-    """The processors that the threads of a process may use, by the threads' names."""
-    found = {}
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        (allowed,) = re.findall(r"^Cpus_allowed_list:\t(.*)$", (task / "status").read_text(), re.MULTILINE)
-        found[(task / "comm").read_text().strip()] = allowed
-    return found
+def threads_of(pid: int) -> dict[str, dict[str, str]]:
+    """What the kernel tells of the threads of a process, by the threads' names."""
+    tasks = list(Path(f"/proc/{pid}/task").iterdir())
+    rows = [(task / "status").read_text().splitlines() for task in tasks]
+    found = [dict(line.split(":\t", 1) for line in lines if ":\t" in line) for lines in rows]
+    return {each["Name"]: each for each in found}
 
 
 def test_each_direction_has_a_thread_that_keeps_to_its_processor(
@@ -113,39 +111,37 @@ def test_each_direction_has_a_thread_that_keeps_to_its_processor(
 ):
     first, last = two_processors().split(",")
     running = gateway("--rate", "20Mbit/s", "--limit", "100p", "--cpus", f"{first},{last}")
-    found = threads_of(running.process.pid)
-    assert (found["forward"], found["reverse"]) == (first, last)
-    assert "gateway" not in found
+    threads = threads_of(running.process.pid)
+    assert [threads[name]["Cpus_allowed_list"] for name in ("forward", "reverse")] == [first, last]
+    assert "gateway" not in threads
     assert 0.9 < best(lambda: transfer(roads, 1_500_000) / (20e6 * TCP_SHARE), 0.9) < 1.03
-    view = json.loads(roads.run(roads.near, sys.executable, "-m", "headgate", "top", "gateway", "--once", "--json"))[
-        "view"
-    ]
+    shown = json.loads(roads.run(roads.near, sys.executable, "-m", "headgate", "top", "gateway", "--once", "--json"))
     # Acknowledgements in one direction, segments in the other.
-    assert 0 < view["forward"]["sent_bytes"] < 1_500_000 < view["reverse"]["sent_bytes"]
+    forward, reverse = (shown["view"][direction]["sent_bytes"] for direction in ("forward", "reverse"))
+    assert 0 < forward < 1_500_000 < reverse
     running.end()
 
 
-def cpu_s(pid: int) -> float:
-    """The processor time of a process in seconds."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def test_busy_polling_takes_its_processor_and_lets_others_have_it(
+def test_busy_polling_never_sleeps_and_lets_others_have_the_processor(
     roads: GatewayNetwork, gateway: Callable[..., Gateway]
 ):
     processor = two_processors().split(",")[0]
-    used, ways = {}, {"sleeping": ("--cpus", processor), "polling": ("--cpus", processor, "--busy-poll")}
-    for way, options in ways.items():
-        running = gateway("--rate", "20Mbit/s", "--limit", "100p", *options)
-        before = cpu_s(running.process.pid)
+    slept = {}
+    for options in ((), ("--busy-poll",)):
+        running = gateway("--rate", "20Mbit/s", "--limit", "100p", "--cpus", processor, *options)
+
+        def sleeps(pid: int = running.process.pid) -> int:
+            return int(threads_of(pid)["gateway"]["voluntary_ctxt_switches"])
+
+        before = sleeps()
         time.sleep(1)
-        used[way] = cpu_s(running.process.pid) - before
-        assert threads_of(running.process.pid)["gateway"] == processor
+        slept[options] = sleeps() - before
+        assert threads_of(running.process.pid)["gateway"]["Cpus_allowed_list"] == processor
         # The hosts have the other processors, or a share of this one.
         assert 0.9 < best(lambda: transfer(roads, 1_500_000) / (20e6 * TCP_SHARE), 0.9) < 1.03
         running.end()
-    assert used["sleeping"] < 0.2 < used["polling"]
+    # A thread that sleeps publishes a view every 50 ms; a lock or a page may hold up one that does not.
+    assert slept[("--busy-poll",)] < 5 < slept[()]
 
 
 def test_with_all_offloads_on_tcp_gets_the_rate_in_packets_of_the_mtu(gateway: Callable[..., Gateway]):

@@ -69,16 +69,7 @@ class GatewaySettings(NamedTuple):
     @property
     def fixed(self) -> tuple[object, ...]:
         """The settings that cannot change while the gateway runs, besides the interfaces."""
-        return (
-            self.metrics,
-            self.offloads_off,
-            self.send,
-            self.cpus,
-            self.busy_poll,
-            self.seed,
-            self.fail,
-            self.no_sandbox,
-        )
+        return tuple(getattr(self, key.replace("-", "_")) for key in FIXED if key not in ("in", "out"))
 
 
 def load(options_given: Mapping[str, Any], config: Path | None) -> GatewaySettings:
@@ -173,11 +164,13 @@ def one_of(key: str, words: Sequence[str], word: str) -> str:
 
 def processors(text: str) -> tuple[int, ...]:
     """The processors that the forwarding threads keep to, from `2` or `2,3`; none without a text."""
+    if not text:
+        return ()
     usable = sorted(os.sched_getaffinity(0))
-    words = [word.strip() for word in text.split(",")] if text else []
+    words = [word.strip() for word in text.split(",")]
     if len(words) > len(DIRECTIONS) or not set(words) <= {str(each) for each in usable}:
         raise UsageError(
-            f"`cpus`: expected one processor, or one for each direction, of those that this process may use "
+            "`cpus`: expected one processor, or one for each direction, of those that this process may use "
             f"({', '.join(map(str, usable))}), found {text!r}"
         )
     return tuple(map(int, words))
