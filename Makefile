@@ -84,6 +84,7 @@ test: $(VENV)/.checked ## set up everything and run every test; the last line sa
 quick: | rust ## test a change in one crate: format, unit tests, and its quick test programs (CRATE=core; default: the changed ones)
 	.ci/quick $(CRATE)
 
+# The extension has no test program. Its crate is here so that both are built of the same features.
 test-programs: | rust ## build the test programs of Rust, without running them
 	$(CARGO) test --workspace --locked --no-run
 	$(CARGO) bench -p headgate-sim --bench instructions --locked --no-run
@@ -166,11 +167,13 @@ msrv: | rust ## check that all crates compile with the oldest Rust that Cargo.to
 	rustup toolchain install $(MSRV) --profile minimal --no-self-update
 	$(CARGO) +$(MSRV) check --locked --quiet --workspace
 
-# A dirty checkout may be packaged: nothing is published. In a folder of its own, because cargo unpacks the crates of a
-# workspace once for each target folder and version, and would build a changed crate with the others as they were then.
-# Nothing of it runs, so nothing is optimized.
+# Cargo unpacks the crates of a workspace once for each target folder and version. In a folder that was used before it would
+# build a changed crate with the others as they were then.
+IN_OWN_FOLDER = set -e; mkdir -p target; own=$$(mktemp -d target/package-XXXXXX); trap 'rm -rf "$$own"' EXIT;
+
+# A dirty checkout may be packaged: nothing is published. Nothing of it runs, so nothing is optimized.
 package: | rust ## package the crates for crates.io, and build each of them as packaged
-	set -e; mkdir -p target; own=$$(mktemp -d target/package-XXXXXX); trap 'rm -rf "$$own"' EXIT; \
+	$(IN_OWN_FOLDER) \
 	CARGO_PROFILE_DEV_OPT_LEVEL=0 $(CARGO) package --locked --allow-dirty --quiet --target-dir "$$own" $(CRATES:%=-p %); \
 	.ci/try-crate "$$own"/package/aqm-*.crate $(MSRV) $(BARE)
 
@@ -180,7 +183,7 @@ semver: | rust ## compare the interface of the crates with that of REV=..., a ta
 	$(CARGO) semver-checks --baseline-rev $(REV) $(CRATES:%=-p %)
 
 publish-crates: | rust ## publish the crates on crates.io; the workflow of a release does
-	$(CARGO) publish --locked $(CRATES:%=-p %)
+	$(IN_OWN_FOLDER) $(CARGO) publish --locked --target-dir "$$own" $(CRATES:%=-p %)
 
 release-check: ## check that TAG=v... is the version of Cargo.toml, that CHANGELOG.md has its date, and that no page is stale
 	@test "$(TAG)" = "v$(VERSION)" || { echo "Cargo.toml has version $(VERSION), which is not $(TAG)" >&2; exit 1; }
