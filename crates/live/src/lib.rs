@@ -23,7 +23,7 @@
 //! let mut clock = FakeClock::new();
 //! let a = clock.end(Layer::Ethernet, [(Time::ZERO, vec![0xff; 1000])]);
 //! let b = clock.end(Layer::Ethernet, []);
-//! let mut forwarder = Forwarder::new(a, b, lanes, clock);
+//! let mut forwarder = Forwarder::new(a, b, lanes.map(Some), clock);
 //! let end = Time::ZERO + Span::from_millis(20);
 //! while forwarder.view().at < end {
 //!     forwarder.turn(end).unwrap();

@@ -69,7 +69,7 @@ fn forwarding_a_packet_allocates_nothing() {
             RecordedEnd::new(source, Monotonic::new(), pens.next())
         };
         let direction = TestDirection::new(8, 2, 50, name);
-        let lanes = [direction.lane(Layer::Ip, "forward"), direction.lane(Layer::Ip, "reverse")];
+        let lanes = direction.lanes(Layer::Ip);
         let mut forwarder = Forwarder::new(end(frames), end(Vec::new()), lanes, clock.clone());
         let until = |forwarder: &mut Forwarder<_, _, _>, end: Time| {
             while clock.now() < end {

@@ -232,7 +232,7 @@ proptest! {
         });
         let a = clock.end(Layer::Ethernet, frames.collect::<Vec<_>>());
         let b = clock.end(Layer::Ethernet, []);
-        let lanes = ["forward", "reverse"].map(|label| direction.lane(Layer::Ethernet, label));
+        let lanes = direction.lanes(Layer::Ethernet);
         let mut forwarder = Forwarder::new(a, b, lanes, clock);
         let end = Time::ZERO + Span::from_secs(2);
         while forwarder.view().at < end {

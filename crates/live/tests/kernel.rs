@@ -24,7 +24,7 @@ where
     T: Send,
 {
     let layer = a.layer();
-    let lanes = [direction.lane(layer, "forward"), direction.lane(layer, "reverse")];
+    let lanes = direction.lanes(layer);
     let mut forwarder = Forwarder::new(a, b, lanes, PacedClock::new(Monotonic::new(), PacedClock::MARGIN));
     let stop = forwarder.stop_flag();
     thread::scope(|scope| {

@@ -39,7 +39,7 @@ fn run(direction: &TestDirection, frames: Vec<(Time, Vec<u8>)>, mut clock: FakeC
 }
 
 fn run_between(direction: &TestDirection, a: MemoryEnd, b: MemoryEnd, clock: FakeClock, end: Time) -> FinishedRun {
-    let lanes = [direction.lane(Layer::Ip, "forward"), direction.lane(Layer::Ip, "reverse")];
+    let lanes = direction.lanes(Layer::Ip);
     let mut forwarder = Forwarder::new(a, b, lanes, clock);
     while forwarder.view().at < end {
         forwarder.turn(end).unwrap();
@@ -256,7 +256,7 @@ fn queue_length_and_utilization_are_averaged_over_time() {
     let direction = TestDirection::new(MBIT, 0, 100, "droptail");
     let mut clock = FakeClock::new();
     let (a, b) = (clock.end(Layer::Ip, stream(10, 1000, 0)), clock.end(Layer::Ip, []));
-    let lanes = ["forward", "reverse"].map(|label| direction.lane(Layer::Ip, label));
+    let lanes = direction.lanes(Layer::Ip);
     let mut forwarder = Forwarder::new(a, b, lanes, clock);
     let mut seen = Vec::new();
     for end in [2500, 20_000].map(at_us) {
@@ -281,7 +281,7 @@ fn the_two_directions_do_not_delay_each_other() {
     let mut clock = FakeClock::new();
     let a = clock.end(Layer::Ip, stream(50, 1000, 0));
     let b = clock.end(Layer::Ip, (0..50).map(|n| (at_us(0), packet(6000, 500, Ecn::NotEct, n))));
-    let lanes = [direction.lane(Layer::Ip, "forward"), direction.lane(Layer::Ip, "reverse")];
+    let lanes = direction.lanes(Layer::Ip);
     let mut forwarder = Forwarder::new(a, b, lanes, clock);
     while forwarder.view().at < at_us(100_000) {
         forwarder.turn(at_us(100_000)).unwrap();
@@ -299,7 +299,7 @@ fn ends_of_different_layers_are_refused() {
     let direction = TestDirection::new(MBIT, 0, 10, "droptail");
     let mut clock = FakeClock::new();
     let (a, b) = (clock.end(Layer::Ip, []), clock.end(Layer::Ethernet, []));
-    let lanes = ["forward", "reverse"].map(|label| direction.lane(Layer::Ip, label));
+    let lanes = direction.lanes(Layer::Ip);
     let error = Forwarder::new(a, b, lanes, clock).run().map(drop).unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::InvalidInput);
 }
@@ -309,7 +309,7 @@ fn another_thread_reads_the_published_view() {
     let direction = TestDirection::new(MBIT, 0, 100, "droptail");
     let mut clock = FakeClock::new();
     let (a, b) = (clock.end(Layer::Ip, stream(100, 1000, 1000)), clock.end(Layer::Ip, []));
-    let lanes = ["forward", "reverse"].map(|label| direction.lane(Layer::Ip, label));
+    let lanes = direction.lanes(Layer::Ip);
     let mut forwarder = Forwarder::new(a, b, lanes, clock);
     let shared = forwarder.shared_view();
     while forwarder.view().at < at_us(75_500) {

@@ -73,7 +73,7 @@ fn forwarding(mtu: usize, job: impl FnOnce() + Send) -> View {
         PacketSocket::open(name, PacketSocket::RING, SendMethod::Auto).unwrap()
     });
     let direction = TestDirection { slot_bytes: Pool::slot_for(mtu), ..TestDirection::new(1000, 0, 400, "droptail") };
-    let lanes = ["forward", "reverse"].map(|label| direction.lane(Layer::Ethernet, label));
+    let lanes = direction.lanes(Layer::Ethernet);
     let mut forwarder = Forwarder::new(a, b, lanes, PacedClock::new(Monotonic::new(), PacedClock::MARGIN));
     let stop = forwarder.stop_flag();
     thread::scope(|scope| {

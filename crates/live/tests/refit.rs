@@ -29,7 +29,7 @@ impl TestLink {
     fn new(direction: &TestDirection, frames: Vec<(Time, Vec<u8>)>) -> TestLink {
         let mut clock = FakeClock::new();
         let (a, b) = (clock.end(Layer::Ip, frames), clock.end(Layer::Ip, []));
-        let lanes = ["forward", "reverse"].map(|label| direction.lane(Layer::Ip, label));
+        let lanes = direction.lanes(Layer::Ip);
         TestLink { forwarder: Forwarder::new(a, b, lanes, clock) }
     }
 
@@ -52,8 +52,9 @@ impl TestLink {
     fn refit(&mut self, direction: &TestDirection) {
         let (direction, begin) = (direction.clone(), self.forwarder.view().at);
         let (report, done) = std::sync::mpsc::channel();
-        let job = move |lanes: &mut [Box<dyn headgate_live::Lane>; 2], now| {
-            report.send(direction.settings().refit(&mut lanes[0], now, Layer::Ip, 1, "forward")).unwrap();
+        let job = move |[forward, _]: &mut headgate_live::Lanes, now| {
+            let forward = forward.as_mut().unwrap();
+            report.send(direction.settings().refit(forward, now, Layer::Ip, 1, "forward")).unwrap();
         };
         self.forwarder.change_sender().send(Box::new(job)).unwrap();
         self.run(begin + headgate_live::PUBLISH_INTERVAL);

@@ -120,7 +120,7 @@ fn found(qdisc: &str, senders: Vec<TestSender>, seconds: u64) -> Vec<FlowView> {
     let clock = SteppedClock::of(Span::from_micros(500));
     let a = FlowsEnd { clock: clock.clone(), senders: Rc::new(RefCell::new(senders)), sends: true };
     let b = FlowsEnd { sends: false, ..a.clone() };
-    let lanes = ["forward", "reverse"].map(|label| direction.lane(Layer::Ip, label));
+    let lanes = direction.lanes(Layer::Ip);
     let mut forwarder = Forwarder::new(a, b, lanes, clock.clone());
     let shared = forwarder.shared_view();
     let end = Time::ZERO + Span::from_secs(seconds);

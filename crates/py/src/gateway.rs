@@ -111,14 +111,15 @@ impl Gateway {
 impl Gateway {
     /// Forwards between two claimed interfaces: forward from the first to the second, and reverse. Each direction takes the
     /// first link of its scenario, forward, with the first discipline. `overheads` are link overheads in bytes per
-    /// packet. `send` selects the transmit path: `packet`, `xdp` or `auto`. `cpus` are processors that the forwarding threads
-    /// keep to: none, one, or one for each direction. With `busy_poll` they never sleep. With `kept`, files to read and folders in
-    /// which files may be removed, the gateway's threads and the calling thread give up all other rights for good.
+    /// packet. `send` selects the transmit path: `packet`, `xdp` or `auto`. `cpus` are processors that the forwarding
+    /// threads keep to: none, one, or one for each direction. With `busy_poll` they never sleep. With `kept`, files to
+    /// read and folders in which files may be removed, the gateway's threads and the calling thread give up all other
+    /// rights for good.
     /// Raises `ValueError` for an unusable interface or discipline.
     #[new]
     #[pyo3(signature = (
-        interfaces, forward, reverse, *, overheads=(0, 0), offloads_off=false, send="auto", seed=1, cpus=vec![], busy_poll=false,
-        kept=None
+        interfaces, forward, reverse, *, overheads=(0, 0), offloads_off=false, send="auto", seed=1, cpus=vec![],
+        busy_poll=false, kept=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords")]
     fn new(

@@ -34,7 +34,7 @@ fn pacing(mbit: u64, urgent: bool) {
             .map(|name| PacketSocket::open(name, PacketSocket::RING, SendMethod::Auto).expect("it was just made"));
         let direction = TestDirection::new(mbit, 1, 2000, "droptail");
         let time = direction.direction_settings.rate.transmit(1250);
-        let lanes = ["forward", "reverse"].map(|label| direction.lane(Layer::Ethernet, label));
+        let lanes = direction.lanes(Layer::Ethernet);
         let clock = Monotonic::new();
         let b = Stamped { socket: b, clock, first: None, last: Time::ZERO, frames: 0 };
         let paced = PacedClock::new(clock, PacedClock::MARGIN);

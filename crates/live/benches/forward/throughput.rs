@@ -308,7 +308,7 @@ fn each<A: LinkEnd + 'static, B: LinkEnd + 'static>(a: A, b: B) -> impl Iterator
     let forwarders = QDISCS.into_iter().map(move |qdisc| -> Turn {
         // A terabit a second: faster than any loop, so that none waits for its link.
         let direction = TestDirection::new(1_000_000, 0, 1000, qdisc);
-        let lanes = ["forward", "reverse"].map(|label| direction.lane(layer, label));
+        let lanes = direction.lanes(layer);
         let clock = Awake::new();
         (Box::new(Forwarder::new(SharedEnd::new(&a), SharedEnd::new(&b), lanes, clock.clone())), clock)
     });

@@ -37,43 +37,10 @@ pub trait Fabric {
     fn record(&mut self, recorders: &[Option<Recorder>; 2]);
 }
 
-/// Both directions of a link.
-pub type Lanes = [Box<dyn Lane>; 2];
+/// The directions of a link that a thread serves: both, or one while the other has a thread of its own.
+pub type Lanes = [Option<Box<dyn Lane>>; 2];
 
 impl Fabric for Lanes {
-    #[inline]
-    fn receive_from(&mut self, now: Time, direction: Direction, from: &mut dyn LinkEnd) -> io::Result<bool> {
-        self[direction as usize].receive_from(now, from)
-    }
-
-    #[inline]
-    fn deliver_to(&mut self, now: Time, direction: Direction, to: &mut dyn LinkEnd) -> io::Result<bool> {
-        self[direction as usize].deliver_to(now, to)
-    }
-
-    #[inline]
-    fn due(&self) -> Time {
-        let [forward, reverse] = self;
-        forward.due().min(reverse.due())
-    }
-
-    fn stall(&mut self, by: Span) {
-        self.iter_mut().for_each(|lane| lane.stall(by));
-    }
-
-    fn view(&mut self, now: Time) -> Vec<LaneView> {
-        self.iter_mut().map(|lane| lane.view(now)).collect()
-    }
-
-    fn record(&mut self, recorders: &[Option<Recorder>; 2]) {
-        self.iter_mut().zip(recorders).for_each(|(lane, recorder)| lane.record(recorder.clone()));
-    }
-}
-
-/// The directions of a link that one thread serves. The others have a thread of their own.
-pub type ServedLanes = [Option<Box<dyn Lane>>; 2];
-
-impl Fabric for ServedLanes {
     #[inline]
     fn receive_from(&mut self, now: Time, direction: Direction, from: &mut dyn LinkEnd) -> io::Result<bool> {
         self[direction as usize].as_mut().map_or(Ok(false), |lane| lane.receive_from(now, from))

@@ -20,7 +20,7 @@ pub(crate) mod settings;
 pub mod verdict;
 pub(crate) mod view;
 
-pub use fabric::{Fabric, Lanes, ServedLanes};
+pub use fabric::{Fabric, Lanes};
 pub use forwarder::{CATCH_UP, ChangeSender, FabricChange, Forwarder, PUBLISH_INTERVAL};
 pub use lane::{Lane, LaneHandover};
 pub use ledger::{FlowView, LaneLedger};

@@ -47,6 +47,9 @@ pub struct LaneSettings {
 }
 
 impl LaneSettings {
+    /// Names of the directions, which select their random streams.
+    const LABELS: [&str; 2] = ["forward", "reverse"];
+
     /// Valid overheads: the shortest IP packet has 20 bytes (RFC 791, section 3.1), and no packet may cost nothing.
     pub const OVERHEADS: RangeInclusive<i32> = -19..=1000;
 
@@ -97,10 +100,31 @@ impl LaneSettings {
         self.build_or_replace(layer, LaneStreams { seed, label }, None)
     }
 
-    /// Builds the forward and the reverse lane; same errors as [`build`](LaneSettings::build).
-    pub(crate) fn build_both(lanes: &[LaneSettings; 2], layer: Layer, seed: u64) -> LiveResult<Lanes> {
-        let [forward, reverse] = lanes;
-        Ok([forward.build(layer, seed, "forward")?, reverse.build(layer, seed, "reverse")?])
+    /// Builds the lanes of the directions in `serves`; same errors as [`build`](LaneSettings::build).
+    pub(crate) fn build_lanes(
+        lanes: &[LaneSettings; 2],
+        serves: [bool; 2],
+        layer: Layer,
+        seed: u64,
+    ) -> LiveResult<Lanes> {
+        let build = |at: usize| serves[at].then(|| lanes[at].build(layer, seed, LaneSettings::LABELS[at])).transpose();
+        Ok([build(0)?, build(1)?])
+    }
+
+    /// Replaces those of `lanes` that there are; see [`refit`](LaneSettings::refit).
+    pub(crate) fn refit_lanes(
+        settings: &[LaneSettings; 2],
+        lanes: &mut Lanes,
+        now: Time,
+        layer: Layer,
+        seed: u64,
+    ) -> LiveResult<()> {
+        for ((to, lane), label) in settings.iter().zip(lanes).zip(LaneSettings::LABELS) {
+            if let Some(lane) = lane {
+                to.refit(lane, now, layer, seed, label)?;
+            }
+        }
+        Ok(())
     }
 
     /// Replaces `lane` at `now`. Its queued packets are enqueued in the new discipline in order; a packet that does not

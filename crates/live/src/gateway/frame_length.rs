@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 
-use crate::forward::{ChangeSender, ServedLanes};
+use crate::forward::{ChangeSender, Lanes};
 use crate::io::pool::Pool;
 
 /// The longest frames that a gateway's ends accept and its slots hold.
@@ -12,11 +12,11 @@ pub(super) struct FrameLength {
     /// The MTU of each end, which its thread reads.
     mtus: [Arc<AtomicUsize>; 2],
     /// Of each forwarding thread.
-    changes: Vec<ChangeSender<ServedLanes>>,
+    changes: Vec<ChangeSender<Lanes>>,
 }
 
 impl FrameLength {
-    pub(super) fn new(mtus: [Arc<AtomicUsize>; 2], changes: Vec<ChangeSender<ServedLanes>>) -> FrameLength {
+    pub(super) fn new(mtus: [Arc<AtomicUsize>; 2], changes: Vec<ChangeSender<Lanes>>) -> FrameLength {
         FrameLength { mtus, changes }
     }
 
@@ -41,9 +41,9 @@ impl FrameLength {
 }
 
 /// Has a thread provide slots of `bytes` bytes; the channel returns whether there was memory for them.
-fn lengthen(changes: &ChangeSender<ServedLanes>, bytes: usize) -> Receiver<bool> {
+fn lengthen(changes: &ChangeSender<Lanes>, bytes: usize) -> Receiver<bool> {
     let (result_sender, result) = sync_channel(1);
-    let lengthen = move |lanes: &mut ServedLanes, _| {
+    let lengthen = move |lanes: &mut Lanes, _| {
         let fits = lanes.iter_mut().flatten().all(|lane| lane.lengthen_slots(bytes));
         let _ = result_sender.send(fits);
     };

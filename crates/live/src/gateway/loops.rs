@@ -3,24 +3,20 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
-use aqm::Time;
 use rustix::thread::{CpuSet, sched_setaffinity};
 
 use super::frame_length::FrameLength;
 use crate::error::{LiveError, LiveResult};
+use crate::forward::Lanes;
 use crate::forward::forwarder::Forwarder;
 use crate::forward::pacing::PacedClock;
 use crate::forward::running::ForwarderThread;
 use crate::forward::settings::LaneSettings;
 use crate::forward::view::View;
-use crate::forward::{Lane, ServedLanes};
 use crate::io::clock::Monotonic;
 use crate::io::frame::Layer;
 use crate::io::request::Request;
 use crate::io::{LinkEnd, PacketSocket};
-
-/// Names of the directions, which select their random streams.
-const LABELS: [&str; 2] = ["forward", "reverse"];
 
 /// What each thread needs, besides its ends.
 #[derive(Clone)]
@@ -41,7 +37,7 @@ struct Place {
 }
 
 /// The running threads: one that serves both directions, or one for each direction in their order.
-pub(super) struct Loops(Vec<ForwarderThread<ServedLanes>>);
+pub(super) struct Loops(Vec<ForwarderThread<Lanes>>);
 
 impl Loops {
     /// Starts the threads between `ends`, with real-time priority where permitted: one, which keeps to the processor of
@@ -55,16 +51,18 @@ impl Loops {
         settings: LoopSettings<impl Fn() + Clone + Send + 'static>,
         cpus: &[usize],
     ) -> LiveResult<Loops> {
-        let both = |cpu| Place { name: "gateway", serves: [true; 2], cpu };
+        let place = |name, serves, cpu| Place { name, serves, cpu };
         match *cpus {
-            [] => Ok(Loops(vec![start(both(None), a, b, settings)?])),
-            [cpu] => Ok(Loops(vec![start(both(Some(cpu)), a, b, settings)?])),
-            [forward_cpu, reverse_cpu] => {
+            [] | [_] => {
+                let both = place("gateway", [true; 2], cpus.first().copied());
+                Ok(Loops(vec![start(both, a, b, settings)?]))
+            }
+            [forward, reverse] => {
                 let ((from_a, to_a), (from_b, to_b)) = (a.split(), b.split());
-                let place = Place { name: LABELS[0], serves: [true, false], cpu: Some(forward_cpu) };
-                let forward = start(place, from_a, to_b, settings.clone())?;
-                let place = Place { name: LABELS[1], serves: [false, true], cpu: Some(reverse_cpu) };
-                Ok(Loops(vec![forward, start(place, to_a, from_b, settings)?]))
+                let forward = place("forward", [true, false], Some(forward));
+                let reverse = place("reverse", [false, true], Some(reverse));
+                let forward = start(forward, from_a, to_b, settings.clone())?;
+                Ok(Loops(vec![forward, start(reverse, to_a, from_b, settings)?]))
             }
             _ => Err(LiveError::Refused(format!("a gateway has one or two threads, not {}", cpus.len()))),
         }
@@ -99,7 +97,7 @@ impl Loops {
     pub(super) fn refit(&self, settings: &[LaneSettings; 2], seed: u64) -> LiveResult<()> {
         self.0.iter().try_for_each(|thread| {
             let settings = settings.clone();
-            thread.apply(move |lanes, now| refit(lanes, now, &settings, seed))?
+            thread.apply(move |lanes, now| LaneSettings::refit_lanes(&settings, lanes, now, Layer::Ethernet, seed))?
         })
     }
 
@@ -116,13 +114,13 @@ fn start<A: LinkEnd + Send + 'static, B: LinkEnd + Send + 'static>(
     a: A,
     b: B,
     settings: LoopSettings<impl Fn() + Send + 'static>,
-) -> LiveResult<ForwarderThread<ServedLanes>> {
+) -> LiveResult<ForwarderThread<Lanes>> {
     let clock = PacedClock::new(Monotonic::new(), PacedClock::MARGIN);
     let clock = if settings.busy_poll { clock.busy() } else { clock };
     ForwarderThread::start(place.name, clock, move |clock| {
         // Before the lanes are built: their memory then lies near the processor.
         place.cpu.map_or(Ok(()), keep_to)?;
-        let lanes = build(&settings, place.serves)?;
+        let lanes = LaneSettings::build_lanes(&settings.lanes, place.serves, Layer::Ethernet, settings.seed)?;
         // The clock has its priority, and the lanes have their memory.
         (settings.confine)();
         Ok(Forwarder::new(a, b, lanes, clock))
@@ -131,30 +129,13 @@ fn start<A: LinkEnd + Send + 'static, B: LinkEnd + Send + 'static>(
 
 /// Keeps the calling thread to one processor.
 fn keep_to(cpu: usize) -> LiveResult<()> {
-    Request::ThreadPlacement.ask_about(cpu, || {
+    Request::ThreadPlacement.ask_about(format_args!("processor {cpu}"), || {
         let mut cpus = CpuSet::new();
         if cpu >= CpuSet::MAX_CPU {
             return Err(rustix::io::Errno::INVAL);
         }
         cpus.set(cpu);
         sched_setaffinity(None, &cpus)
-    })
-}
-
-/// Builds the lanes of the directions in `serves`.
-fn build<C>(settings: &LoopSettings<C>, serves: [bool; 2]) -> LiveResult<ServedLanes> {
-    let build = |direction: usize| {
-        let lane = settings.lanes[direction].build(Layer::Ethernet, settings.seed, LABELS[direction]);
-        serves[direction].then_some(lane).transpose()
-    };
-    Ok([build(0)?, build(1)?])
-}
-
-fn refit(lanes: &mut ServedLanes, now: Time, settings: &[LaneSettings; 2], seed: u64) -> LiveResult<()> {
-    let mut each = settings.iter().zip(lanes).zip(LABELS);
-    each.try_for_each(|((to, lane), label)| {
-        let refit = |lane: &mut Box<dyn Lane>| to.refit(lane, now, Layer::Ethernet, seed, label);
-        lane.as_mut().map_or(Ok(()), refit)
     })
 }
 

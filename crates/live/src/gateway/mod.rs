@@ -126,7 +126,7 @@ impl Gateway {
     pub fn refit(&self, settings: [LaneSettings; 2]) -> LiveResult<()> {
         let seed = self.seed;
         // A trial build outside the loop: if one direction is invalid, neither changes, and no packet waits.
-        LaneSettings::build_both(&settings, Layer::Ethernet, seed)?;
+        LaneSettings::build_lanes(&settings, [true; 2], Layer::Ethernet, seed)?;
         self.loops.refit(&settings, seed)
     }
 

@@ -69,8 +69,9 @@ impl EmulatedLink {
         let LinkSettings { lanes, seed, sysctls, outside, log } = settings;
         let hosts = if outside { hosts::outside(sysctls) } else { hosts::isolated(sysctls) }?;
         let (recorders, notes) = if log.is_some() { recorders() } else { Default::default() };
-        let mut link =
-            EmulatedLink::between(hosts, recorders, move || LaneSettings::build_both(&lanes, Layer::Ip, seed))?;
+        let mut link = EmulatedLink::between(hosts, recorders, move || {
+            LaneSettings::build_lanes(&lanes, [true; 2], Layer::Ip, seed)
+        })?;
         if let (Some(dir), Some(notes)) = (log, notes) {
             link.log = Some(LinkLog::start(&dir, notes, link.clock, link.forwarder.shared_view())?);
         }

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use aqm::{Ecn, Limit, Qdisc, Rate, Span, Time};
 use etherparse::{IpNumber, Ipv4Header};
 use headgate_live::pacing::Clock;
-use headgate_live::{Lane, LaneSettings, Layer, Pool};
+use headgate_live::{Lane, LaneSettings, Lanes, Layer, Pool};
 use headgate_scenario::{DirectionSettings, FlowKey, Impairments, RateVariation};
 
 #[allow(dead_code, reason = "each test uses a part of the module")]
@@ -100,6 +100,11 @@ impl TestDirection {
 
     pub fn lane(&self, layer: Layer, label: &str) -> Box<dyn Lane> {
         self.settings().build(layer, 1, label).unwrap_or_else(|error| panic!("{}: {error}", self.qdisc))
+    }
+
+    /// Both directions, with the same settings.
+    pub fn lanes(&self, layer: Layer) -> Lanes {
+        ["forward", "reverse"].map(|label| Some(self.lane(layer, label)))
     }
 
     pub fn settings(&self) -> LaneSettings {

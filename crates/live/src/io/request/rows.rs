@@ -256,8 +256,8 @@ requests! {
     ThreadScheduling: "set the timer precision of a thread",
         "Packets leave on time only if timers are exact to a microsecond (PR_SET_TIMERSLACK)",
         [(&[Forbidden, Unsupported], "Let the sandbox permit prctl and sched_setscheduler (in Docker --cap-add SYS_NICE)")];
-    ThreadPlacement: "keep a thread on processor",
-        "The thread of a direction stays on the processor that --cpus names (sched_setaffinity)",
+    ThreadPlacement: "keep a thread to a processor",
+        "--cpus names the processors of the forwarding threads (sched_setaffinity)",
         [
             (&[Unsupported], "Choose processors that this process may use: taskset -p $$ shows them"),
             (&[Forbidden], "Let the sandbox permit sched_setaffinity"),
