@@ -84,6 +84,21 @@ fn lateness_does_not_add_up() {
 }
 
 #[test]
+fn a_frame_sent_while_the_loop_is_interrupted_arrives_no_earlier_than_it_was_sent() {
+    let direction = TestDirection::new(MBIT, 5, 1000, "droptail");
+    for interruption in [300, 3_000, 30_000].map(Span::from_micros) {
+        // Most reads are in time: a packet that arrived too early then leaves too early.
+        let clock = FakeClock::interrupted([vec![interruption], vec![Span::ZERO; 6]].concat());
+        let run = run(&direction, stream(100, 1000, 1500), clock, at_us(3_000_000));
+        assert_eq!(run.out.len(), 100);
+        for (at, packet) in &run.out {
+            let sent = at_us(u64::from(number(packet)) * 1500);
+            assert!(*at >= sent + Span::from_micros(1000 + 5000), "{at} of {sent}, after {interruption}");
+        }
+    }
+}
+
+#[test]
 fn the_overhead_costs_time_and_the_gaps_of_an_idle_link_stay() {
     let mut direction = TestDirection::new(MBIT, 0, 100, "droptail");
     direction.overhead = 38;

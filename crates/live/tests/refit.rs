@@ -159,7 +159,8 @@ fn an_invalid_discipline_leaves_the_lane_unchanged() {
     let mut lane = direction.lane(Layer::Ip, "forward");
     let mut clock = FakeClock::new();
     let mut from = clock.end(Layer::Ip, stream(30, 0, Ecn::NotEct));
-    lane.receive_from(Time::ZERO, &mut from).unwrap();
+    lane.take_from(&mut from).unwrap();
+    lane.arrive(Time::ZERO);
     direction.qdisc = "red:minth=60%,maxth=50%".parse().unwrap();
     let refused = direction.settings().refit(&mut lane, Time::ZERO, Layer::Ip, 1, "forward");
     assert!(refused.is_err());

@@ -11,32 +11,42 @@ use crate::io::frame::{ParsedFrame, Parser};
 use crate::io::pool::{FrameId, Pool};
 use crate::io::{BATCH, LinkEnd};
 
-/// Takes frames from one end, parses them and counts them.
+/// Takes frames from one end, parses them and counts them. They arrive when all of a batch have been read: a frame that
+/// came while the batch was read must not have arrived before it came.
 pub(crate) struct LaneEntry {
     pub(crate) parser: Parser,
     /// Frames received, and the frames among them dropped because no slot was free.
     pub(crate) offered: u64,
     pub(crate) no_slot: u64,
-    batch: Vec<FrameId>,
+    /// Taken, and not arrived yet.
+    taken: Vec<FrameId>,
 }
 
 impl LaneEntry {
     pub(crate) fn new(parser: Parser) -> LaneEntry {
-        LaneEntry { parser, offered: 0, no_slot: 0, batch: Vec::with_capacity(BATCH) }
+        LaneEntry { parser, offered: 0, no_slot: 0, taken: Vec::with_capacity(BATCH) }
     }
 
-    /// Receives a batch from `from` and passes each parsed packet to the callback. A frame returned by the callback
-    /// counts as dropped for lack of a slot. Returns true if more frames may be waiting.
+    /// Takes a batch from `from`, for [`arrive`](LaneEntry::arrive). Returns true if more frames may be waiting.
+    pub(crate) fn take(&mut self, from: &mut dyn LinkEnd, pool: &mut Pool) -> io::Result<bool> {
+        let received = from.recv(pool, &mut self.taken);
+        self.offered += self.taken.len() as u64;
+        let received = received?;
+        self.offered += received.no_slot + received.oversize;
+        self.no_slot += received.no_slot;
+        self.parser.anomalies.add(FrameAnomaly::Oversize, received.oversize);
+        Ok(received.more)
+    }
+
+    /// Parses the taken frames and passes each packet to the callback. A frame that it returns counts as dropped for lack
+    /// of a slot.
     #[inline]
-    pub(crate) fn receive(
+    pub(crate) fn arrive(
         &mut self,
-        from: &mut dyn LinkEnd,
         pool: &mut Pool,
         mut arrive: impl FnMut(Packet<FrameId>, &ParsedFrame, &mut Pool) -> Result<(), FrameId>,
-    ) -> io::Result<bool> {
-        let received = from.recv(pool, &mut self.batch);
-        self.offered += self.batch.len() as u64;
-        for frame in self.batch.drain(..) {
+    ) {
+        for frame in self.taken.drain(..) {
             let bytes = pool.frame(&frame);
             let Ok(parsed) = &self.parser.parse(bytes) else {
                 pool.give(frame);
@@ -50,11 +60,6 @@ impl LaneEntry {
                 self.no_slot += 1;
             }
         }
-        let received = received?;
-        self.offered += received.no_slot + received.oversize;
-        self.no_slot += received.no_slot;
-        self.parser.anomalies.add(FrameAnomaly::Oversize, received.oversize);
-        Ok(received.more)
     }
 
     /// Replaces the parser; all counts are kept.

@@ -13,8 +13,12 @@ use crate::io::recorded_end::Recorder;
 
 /// The links between two ends: both directions of one link, or a network. Forward is from the first end to the second.
 pub trait Fabric {
-    /// Takes the frames that `from` sends in `direction`. Returns true if more may be waiting.
-    fn receive_from(&mut self, now: Time, direction: Direction, from: &mut dyn LinkEnd) -> io::Result<bool>;
+    /// Takes the frames that `from` has sent in `direction`, to [`arrive`](Fabric::arrive) later. Returns true if more may
+    /// be waiting.
+    fn take_from(&mut self, direction: Direction, from: &mut dyn LinkEnd) -> io::Result<bool>;
+
+    /// Has the frames taken in `direction` arrive at `now`.
+    fn arrive(&mut self, now: Time, direction: Direction);
 
     /// Sends the frames due in `direction` to `to`. Returns true if more are due.
     fn deliver_to(&mut self, now: Time, direction: Direction, to: &mut dyn LinkEnd) -> io::Result<bool>;
@@ -42,8 +46,15 @@ pub type Lanes = [Option<Box<dyn Lane>>; 2];
 
 impl Fabric for Lanes {
     #[inline]
-    fn receive_from(&mut self, now: Time, direction: Direction, from: &mut dyn LinkEnd) -> io::Result<bool> {
-        self[direction as usize].as_mut().map_or(Ok(false), |lane| lane.receive_from(now, from))
+    fn take_from(&mut self, direction: Direction, from: &mut dyn LinkEnd) -> io::Result<bool> {
+        self[direction as usize].as_mut().map_or(Ok(false), |lane| lane.take_from(from))
+    }
+
+    #[inline]
+    fn arrive(&mut self, now: Time, direction: Direction) {
+        if let Some(lane) = &mut self[direction as usize] {
+            lane.arrive(now);
+        }
     }
 
     #[inline]

@@ -98,19 +98,21 @@ impl<A: LinkEnd, B: LinkEnd, C: Clock, F: Fabric> Forwarder<A, B, C, F> {
     /// One turn: forwards the waiting frames, then waits for more, at most until `end`. Fails if an end is gone.
     #[inline]
     pub fn turn(&mut self, end: Time) -> LiveResult<()> {
-        let now = self.clock.now();
-        let now = Request::Wait.ask(|| self.clock.yield_if_due(now))?;
-        let late = now - self.wake_at;
-        if late > CATCH_UP {
-            self.fabric.stall(late - CATCH_UP);
-        }
         let fabric = &mut self.fabric;
         let more_waiting = [
-            self.ready[0] && Request::Frames.ask(|| fabric.receive_from(now, Forward, &mut self.a))?,
-            self.ready[1] && Request::Frames.ask(|| fabric.receive_from(now, Reverse, &mut self.b))?,
+            self.ready[0] && Request::Frames.ask(|| fabric.take_from(Forward, &mut self.a))?,
+            self.ready[1] && Request::Frames.ask(|| fabric.take_from(Reverse, &mut self.b))?,
         ];
-        // Packets that fell due during the intake leave in this turn, while their slots are in a cache. If the intake
-        // took longer than `CATCH_UP`, the next turn records the stall.
+        // Only now: this thread may have been interrupted, and a frame must not arrive earlier than it was sent.
+        let now = self.clock.now();
+        let late = now - self.wake_at;
+        if late > CATCH_UP {
+            fabric.stall(late - CATCH_UP);
+        }
+        fabric.arrive(now, Forward);
+        fabric.arrive(now, Reverse);
+        // Packets that fell due meanwhile leave in this turn, while their slots are in a cache. If it took longer than
+        // `CATCH_UP`, the next turn records the stall.
         let then = self.clock.now();
         let now = if then - now > CATCH_UP { now } else { then };
         let more_due = [
@@ -125,6 +127,7 @@ impl<A: LinkEnd, B: LinkEnd, C: Clock, F: Fabric> Forwarder<A, B, C, F> {
             let view = self.view();
             self.shared.publish(view);
         }
+        Request::Wait.ask(|| self.clock.yield_if_due(now))?;
         self.wake_at = self.fabric.due().min(self.publish_at).min(end);
         self.ready = match (more_waiting, more_due) {
             ([false, false], [false, false]) => {

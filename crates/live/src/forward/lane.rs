@@ -20,8 +20,11 @@ use crate::io::recorded_end::Recorder;
 
 /// A lane of any discipline. Calls take a batch of frames, so dynamic dispatch costs little.
 pub trait Lane {
-    /// Takes the frames that `from` sends. Returns true if more may be waiting.
-    fn receive_from(&mut self, now: Time, from: &mut dyn LinkEnd) -> io::Result<bool>;
+    /// Takes the frames that `from` has sent, to [`arrive`](Lane::arrive) later. Returns true if more may be waiting.
+    fn take_from(&mut self, from: &mut dyn LinkEnd) -> io::Result<bool>;
+
+    /// Has the taken frames arrive at `now`.
+    fn arrive(&mut self, now: Time);
 
     /// Sends the frames that are due to `to`. Returns true if more are due.
     fn deliver_to(&mut self, now: Time, to: &mut dyn LinkEnd) -> io::Result<bool>;
@@ -129,17 +132,22 @@ impl<D: Discipline<FrameId>> DisciplineLane<D> {
 }
 
 impl<D: Discipline<FrameId>> Lane for DisciplineLane<D> {
-    fn receive_from(&mut self, now: Time, from: &mut dyn LinkEnd) -> io::Result<bool> {
+    fn take_from(&mut self, from: &mut dyn LinkEnd) -> io::Result<bool> {
+        let LaneEnds { entry, pool, .. } = &mut self.ends;
+        entry.take(from, pool)
+    }
+
+    fn arrive(&mut self, now: Time) {
         self.advance(now);
         let DisciplineLane { queue, ends: LaneEnds { entry, exit, pool, recorder, .. } } = self;
-        entry.receive(from, pool, |packet, parsed, pool| {
+        entry.arrive(pool, |packet, parsed, pool| {
             queue.port_mut().ledger_mut().record_arrival(packet.flow, packet.bytes, now, || parsed.header);
             let receive = |packet: Packet<FrameId>, out| exit.schedule(out, packet.handle);
             let mut sink = FrameSink { pool, recorder: recorder.as_ref(), receive };
             queue.arrive(packet, now, &mut sink);
             queue::dequeue_due(queue, now, &mut sink);
             Ok(())
-        })
+        });
     }
 
     fn deliver_to(&mut self, now: Time, to: &mut dyn LinkEnd) -> io::Result<bool> {

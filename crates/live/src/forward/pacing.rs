@@ -28,10 +28,9 @@ pub trait Clock {
     /// The present time; never decreases.
     fn now(&mut self) -> Time;
 
-    /// Called at `now` when no work is pending: yields the CPU if other threads have had too little. Returns the new
-    /// time.
-    fn yield_if_due(&mut self, now: Time) -> io::Result<Time> {
-        Ok(now)
+    /// Called at `now`, once in each turn: yields the CPU if other threads have had too little.
+    fn yield_if_due(&mut self, _now: Time) -> io::Result<()> {
+        Ok(())
     }
 
     /// Waits until `until`, or until one of `fds` is readable: two of the ends, one of the fabric. Returns for
@@ -102,16 +101,16 @@ impl Clock for PacedClock {
     }
 
     #[inline]
-    fn yield_if_due(&mut self, now: Time) -> io::Result<Time> {
+    fn yield_if_due(&mut self, now: Time) -> io::Result<()> {
         if !self.realtime || now - self.since < YIELD_INTERVAL {
-            return Ok(now);
+            return Ok(());
         }
         let rest = YIELD_TIME - self.slept;
         if rest > Span::ZERO {
             sleep_until_readable(rest, [None; 3])?;
         }
         (self.since, self.slept) = (self.clock.now(), Span::ZERO);
-        Ok(self.since)
+        Ok(())
     }
 
     fn wait(&mut self, until: Time, fds: [Option<BorrowedFd<'_>>; 3]) -> io::Result<[bool; 2]> {
@@ -222,7 +221,7 @@ mod tests {
             let (begin, cpu) = (paced.now(), paced.cpu());
             let mut now = begin;
             while now - begin < Span::from_millis(200) {
-                now = paced.yield_if_due(now).unwrap();
+                paced.yield_if_due(now).unwrap();
                 paced.wait(now + Span::from_micros(50), [None; 3]).unwrap();
                 now = paced.now();
             }

@@ -245,10 +245,14 @@ fn next_hop<'a>(
 }
 
 impl Fabric for LinkNetwork {
-    fn receive_from(&mut self, now: Time, direction: Direction, from: &mut dyn LinkEnd) -> io::Result<bool> {
+    fn take_from(&mut self, direction: Direction, from: &mut dyn LinkEnd) -> io::Result<bool> {
+        self.entries[direction as usize].take(from, &mut self.pool)
+    }
+
+    fn arrive(&mut self, now: Time, direction: Direction) {
         self.advance(now);
         let LinkNetwork { entries, pool, access, directions, arriving, .. } = self;
-        let more = entries[direction as usize].receive(from, pool, |mut packet, parsed, _| {
+        entries[direction as usize].arrive(pool, |mut packet, parsed, _| {
             let Some(at) = access.enter(&mut packet, parsed, (now, direction)) else { return Err(packet.handle) };
             let to = access.route(&packet.handle).first;
             directions[usize::from(to)].offered += 1;
@@ -256,7 +260,6 @@ impl Fabric for LinkNetwork {
             Ok(())
         });
         self.advance(now);
-        more
     }
 
     fn deliver_to(&mut self, now: Time, direction: Direction, to: &mut dyn LinkEnd) -> io::Result<bool> {

@@ -22,6 +22,8 @@ pub struct FakeClock {
     /// Delay between a timer's deadline and the wake-up, for each wait in turn.
     late: Vec<Span>,
     waits: usize,
+    /// Time that passes at an end before it reads, for each read in turn.
+    interruptions: Vec<Span>,
 }
 
 impl FakeClock {
@@ -35,13 +37,23 @@ impl FakeClock {
         FakeClock { late, ..FakeClock::default() }
     }
 
+    /// A clock whose ends are interrupted for these spans before they read, used in turn and repeated.
+    pub fn interrupted(interruptions: Vec<Span>) -> FakeClock {
+        FakeClock { interruptions, ..FakeClock::default() }
+    }
+
     /// An end that receives `frames` by this clock: times and bytes, in order of time.
     pub fn end(&mut self, layer: Layer, frames: impl IntoIterator<Item = (Time, Vec<u8>)>) -> MemoryEnd {
         let arriving: VecDeque<(Time, Vec<u8>)> = frames.into_iter().collect();
         let next = Rc::new(Cell::new(arriving.front().map_or(Time::NEVER, |(at, _)| *at)));
         self.arrivals.push(Rc::clone(&next));
-        MemoryEnd { now: Rc::clone(&self.now), next, arriving, sent: Vec::new(), layer, room: usize::MAX }
+        let (now, interruptions) = (Rc::clone(&self.now), self.interruptions.clone());
+        MemoryEnd { now, next, arriving, sent: Vec::new(), layer, room: usize::MAX, interruptions, reads: 0 }
     }
+}
+
+fn in_turn(spans: &[Span], turn: usize) -> Span {
+    spans.get(turn % spans.len().max(1)).copied().unwrap_or_default()
 }
 
 impl Clock for FakeClock {
@@ -51,7 +63,7 @@ impl Clock for FakeClock {
 
     fn wait(&mut self, until: Time, _: [Option<BorrowedFd<'_>>; 3]) -> io::Result<[bool; 2]> {
         let first = self.arrivals.iter().map(|next| next.get()).fold(until, Time::min);
-        let late = self.late.get(self.waits % self.late.len().max(1)).copied().unwrap_or_default();
+        let late = in_turn(&self.late, self.waits);
         self.waits += 1;
         self.now.set(self.now.get().max(first + late));
         Ok([true; 2])
@@ -72,6 +84,8 @@ pub struct MemoryEnd {
     layer: Layer,
     /// Number of frames that it accepts; it refuses all others.
     room: usize,
+    interruptions: Vec<Span>,
+    reads: usize,
 }
 
 impl MemoryEnd {
@@ -93,6 +107,8 @@ impl MemoryEnd {
 impl LinkEnd for MemoryEnd {
     fn recv(&mut self, pool: &mut Pool, batch: &mut Vec<FrameId>) -> io::Result<ReceiveResult> {
         let mut received = ReceiveResult::default();
+        self.now.set(self.now.get() + in_turn(&self.interruptions, self.reads));
+        self.reads += 1;
         while self.due() && batch.len() < BATCH {
             let Some((_, bytes)) = self.arriving.pop_front() else { break };
             self.next.set(self.arriving.front().map_or(Time::NEVER, |(at, _)| *at));

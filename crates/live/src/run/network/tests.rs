@@ -179,6 +179,22 @@ fn lateness_does_not_add_up_from_link_to_link() {
 }
 
 #[test]
+fn a_frame_sent_while_the_loop_is_interrupted_arrives_no_earlier_than_it_was_sent() {
+    for interruption in [300, 3_000, 30_000].map(Span::from_micros) {
+        // Farther apart than the slowest link takes.
+        let frames = (0..40).map(|n| (at_us(2500 * n), datagram(0, Direction::Forward, 1000, 0))).collect();
+        let clock = FakeClock::interrupted([vec![interruption], vec![Span::ZERO; 6]].concat());
+        let mut run = NetworkRun::new(&scenario(CHAIN), [frames, Frames::new()], clock);
+        run.until(at_us(5_000_000));
+        let out = run.forwarder.b.sent();
+        assert_eq!(out.len(), 40);
+        for (n, (at, _)) in (0..).zip(out) {
+            assert!(*at - nominal(0) >= Span::from_micros(2500 * n), "{at} of {n}, after {interruption}");
+        }
+    }
+}
+
+#[test]
 fn lateness_beyond_the_catch_up_bound_stalls_all_links() {
     let pause = Span::from_millis(60);
     let late = [vec![Span::ZERO; 30], vec![pause], vec![Span::ZERO; 10_000]].concat();
