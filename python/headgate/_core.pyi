@@ -194,7 +194,7 @@ class Gateway:
         overheads: tuple[int, int] = ...,
         offloads_off: bool = False,
         send: str = "auto",
-        cpus: Sequence[int] = (),
+        cpus: Sequence[int] = ...,
         busy_poll: bool = False,
         seed: int = 1,
         kept: tuple[Sequence[str], Sequence[str]] | None = None,
