@@ -19,15 +19,18 @@ class Layout(ConstrainedLayoutEngine):
     """Constrained layout that measures each axes once, when it nearly has its final size.
 
     Constrained layout places the axes twice, since the ticks depend on the size. Measuring text takes most of its time.
-    The first placement therefore uses an estimate of the room around the axes.
+    The first placement therefore uses an estimate of the room around the axes. Where the final size has other ticks than
+    the measured one, their labels may need more room, and the axes are placed once more.
     """
 
     def execute(self, fig: Figure) -> Any:
         """Places the axes of `fig`."""
-        for axes in fig.axes:
-            vars(axes)["get_tightbbox"] = _EstimatedOnce(axes, fig.dpi)
+        boxes = [_EstimatedOnce(axes, fig.dpi) for axes in fig.axes]
+        for axes, box in zip(fig.axes, boxes, strict=True):
+            vars(axes)["get_tightbbox"] = box
         try:
-            return super().execute(fig)
+            placed = super().execute(fig)
+            return super().execute(fig) if any(box.ticks != box.measured_ticks for box in boxes) else placed
         finally:
             for axes in fig.axes:
                 del vars(axes)["get_tightbbox"]
@@ -41,9 +44,17 @@ class _EstimatedOnce:
         self._dpi = dpi
         self._measure = axes.get_tightbbox
         self._estimated = False
+        self.measured_ticks: list[list[str]] = []
+
+    @property
+    def ticks(self) -> list[list[str]]:
+        """The labels of the ticks at the present size."""
+        both = (self._axes.xaxis, self._axes.yaxis)
+        return [axis.get_major_formatter().format_ticks(axis.get_majorticklocs()) for axis in both]
 
     def __call__(self, renderer: Any = None, **options: Any) -> Any:
         if self._estimated:
+            self.measured_ticks = self.ticks
             return self._measure(renderer, bbox_extra_artists=self._outside(), **options)
         self._estimated = True
         left, bottom, right, top = (inches * self._dpi for inches in _ROOM_IN)
