@@ -320,7 +320,7 @@ def _show(result: Result) -> None:
     rows = columns.rows(result)
     out.print(table.table(result, rows, out.width))
     if columns.several(rows):
-        out.print(table.links(rows, out.width))
+        out.print(table.links(result, rows, out.width))
     compared = findings.of(result)
     out.print(f"{verdict.of(result, compared)}.\n", style="bold")
     if (shown := pairs.pairs(compared)) is not None:

@@ -31,7 +31,7 @@ def test_an_interval_is_t_times_the_standard_error():
 def test_unmeasured_values_are_none_and_left_out_of_means():
     nothing: Estimate = {"mean": None, "low": None, "high": None, "per_seed": [None, None]}
     assert estimate([None, math.nan]) == nothing
-    assert estimate([None, 7.0]) == {"mean": 7.0, "low": 7.0, "high": 7.0, "per_seed": [None, 7.0]}
+    assert estimate([None, 7.0]) == {"mean": 7.0, "low": None, "high": None, "per_seed": [None, 7.0]}
 
 
 def test_groups_are_sums_over_their_flows(in_memory: headgate.Result):

@@ -14,8 +14,8 @@ from tests.conftest import SMALL, Command, files
 
 
 def test_run_prints_a_table_a_verdict_and_the_folder(command: Command, small: Path, tmp_path: Path):
-    done = command("run", small, "--no-report")
-    folder = Path("results") / store.folder_name(headgate.Scenario.parse(SMALL))
+    done = command("run", small, "--no-report", "--seeds", 5)
+    folder = Path("results") / store.folder_name(headgate.Scenario.parse(SMALL, seeds=5))
     assert done.returncode == 0
     assert done.stderr == ""
     lines = done.stdout.splitlines()

@@ -12,6 +12,7 @@ import pytest
 
 import headgate
 from headgate.analysis.judge import Quantity
+from headgate.analysis.repeats import distinct
 from headgate.analysis.verdict import LIMITED_TO
 from headgate.compare import page, terminal, words
 from headgate.compare.figure import sides
@@ -110,11 +111,12 @@ def test_no_common_discipline_is_an_error(in_memory):
 @pytest.mark.parametrize(
     ("one", "other", "half", "verdict"),
     [
-        # Equal variances of 1, three of each: 4 degrees of freedom, of which Student's t is 2.776.
-        ((1.0, 2.0, 3.0), (5.0, 6.0, 7.0), 2.776445 * math.sqrt(1 / 3 + 1 / 3), "differs"),
-        # All variance in two values: 1 degree, 12.706.
-        ((2.0, 2.0, 2.0), (4.0, 6.0), 12.706205, "inconclusive"),
-        ((2.0, 2.0), (2.0, 2.0, 2.0), 0.0, "inconclusive"),
+        # Equal variances of 2.5, five of each: 8 degrees of freedom, of which Student's t is 2.306.
+        ((1.0, 2.0, 3.0, 4.0, 5.0), (5.0, 6.0, 7.0, 8.0, 9.0), 2.306004, "differs"),
+        # Too few to show it.
+        ((1.0, 2.0, 3.0), (5.0, 6.0, 7.0), 2.776445 * math.sqrt(1 / 3 + 1 / 3), "inconclusive"),
+        # Counts rounded to whole numbers: variances of 1 / 12, again 8 degrees of freedom.
+        ((2.0,) * 5, (2.0,) * 5, 2.306004 * math.sqrt(2 / 60), "inconclusive"),
     ],
 )
 def test_the_interval_of_a_gap_is_welchs(one: tuple[float, ...], other: tuple[float, ...], half: float, verdict: str):
@@ -130,16 +132,27 @@ def test_a_gap_with_one_seed_is_inconclusive():
     assert difference is not None
     assert (difference.half, difference.verdict) == (None, "inconclusive")
     assert gap(Quantity((math.nan,)), Quantity((1.0,))) is None
-    nothing = gap(Quantity((0.0, 0.0)), Quantity((1.0, 1.0)))
+    nothing = gap(Quantity((0.0,) * 5), Quantity((1.0,) * 5))
     assert nothing is not None
     assert (nothing.relative, nothing.verdict) == (None, "differs")
+
+
+def test_seeds_that_gave_the_same_runs_count_once():
+    first, second = (ran(seeds=5, qdiscs=["droptail"], set=[f"link.limit={limit}"]) for limit in ("50p", "20p"))
+    assert distinct(first) == 1
+    assert {row.gap.half for row in compare(first, second, ["link"]).rows if row.gap is not None} == {None}
 
 
 def test_the_command_prints_tables_and_writes_a_page(command: Command, tmp_path: Path):
     folders = [ran(tmp_path, seeds=seeds).path for seeds in (1, 2)]
     done = command("compare", *folders)
     assert done.returncode == 0
-    for text in ("tcp: 3 TCP flows", "cbr: 1 UDP flow", "the link, 2 Mbit/s", "With one seed, no difference is shown"):
+    for text in (
+        "tcp: 3 TCP flows",
+        "cbr: 1 UDP flow",
+        "the link, 2 Mbit/s",
+        "With fewer than 5 seeds, no difference is shown",
+    ):
         assert text in done.stdout
     written = Path(done.stdout.splitlines()[-1].removeprefix("page").strip())
     assert {file.name for file in written.parent.iterdir()} == {"report.html", "sides.svg", "sides.png"}
@@ -244,10 +257,10 @@ def test_notes_on_a_live_result_count_marks_at_receivers(in_memory):
 
 def test_two_simulations_of_the_same_seeds_are_compared_seed_by_seed_and_corrected_for_their_number():
     """Seeds differ by 10, pairs by 1: Welch's test sees nothing, the paired one does."""
-    one, other = Quantity((1.0, 11.0, 21.0)), Quantity((2.0, 12.1, 21.9))
+    one, other = Quantity((1.0, 11.0, 21.0, 31.0, 41.0)), Quantity((2.0, 12.1, 21.9, 32.0, 42.1))
     assert gap(one, other, pairs=True).verdict == "differs"
     assert gap(one, other).verdict == "inconclusive"
-    first, second = ran(seeds=3), ran(seeds=3, set=["link.limit=20p"])
+    first, second = ran(seeds=5), ran(seeds=5, set=["link.limit=20p"])
     comparison = compare(first, second, ["link"])
     alone = [gap(*row.values, pairs=True) for row in comparison.rows]
     pairs = [(row.gap, each) for row, each in zip(comparison.rows, alone, strict=True) if each is not None]

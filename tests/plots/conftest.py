@@ -40,7 +40,7 @@ class Scenario:
     about: str = "Nine TCP flows and an unresponsive flow."
     duration_s: float = 100.0
     warmup_s: float = 20.0
-    seeds: list[int] = field(default_factory=lambda: [1, 2, 3])
+    seeds: list[int] = field(default_factory=lambda: [1, 2, 3, 4, 5])
     qdiscs: list[str] = field(default_factory=lambda: ["droptail", "red", "sfb:bins=46,levels=1", "faba"])
     rate_bps: float = 10e6
     bottleneck: tuple[str, str] = ("bottleneck", "forward")

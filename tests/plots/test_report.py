@@ -119,7 +119,7 @@ def test_the_page_has_its_origin_but_no_path_and_no_time(ordinary, drawn, tmp_pa
     words = re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
     assert "headgate rerun results/made-up-0123456789abcdef" in words
     assert result.manifest["config_hash"] in words
-    assert "Seeds: 1, 2, 3." in words
+    assert "Seeds: 1, 2, 3, 4, 5." in words
     assert str(tmp_path) not in words
     assert "cpu" not in words.lower()
 
@@ -180,7 +180,7 @@ def test_reasons_add_up_to_all_drops(ordinary):
     counts = sections.by_reason(result, "red", "tcp")
     table = data.rows(result.flows, qdisc="red", kind="tcp")
     assert list(counts) == ["dropped_early"]
-    assert 3 * counts["dropped_early"] == pytest.approx(data.values(table, "dropped").sum())
+    assert 5 * counts["dropped_early"] == pytest.approx(data.values(table, "dropped").sum())
 
 
 def test_measures_beyond_the_summary_have_tables_of_their_own(make, drawn):
@@ -202,11 +202,15 @@ def test_measures_without_a_value_have_no_column(make):
 
 def test_a_value_is_highlighted_only_if_another_is_shown_to_be_worse(ordinary, page, make, drawn):
     rows = terminal.rows(ordinary)
-    column = next(each for each in terminal.columns(ordinary.scenario, rows) if "tcp" in each.title)
-    (best,) = column.best(rows)
-    assert f"<strong>{column.show(column.estimate(rows[best])).mean}</strong>" in page
+    listed = terminal.columns(ordinary.scenario, rows)
+    (stars,) = terminal.TableStars.of(ordinary, listed, [rows])
+    assert stars.starred
+    for number, qdisc in stars.starred:
+        (row,) = (row for row in rows if row.entry["qdisc"] == qdisc)
+        assert f"<strong>{listed[number].show(listed[number].estimate(row)).mean}</strong>" in page
     one = make(seeds=[3])
-    assert not any(column.best(terminal.rows(one)) for column in terminal.columns(one.scenario, terminal.rows(one)))
+    rows = terminal.rows(one)
+    assert not terminal.TableStars.of(one, terminal.columns(one.scenario, rows), [rows])[0].starred
     assert "<strong>" not in section(report.page(one, drawn), "numbers")
 
 

@@ -47,6 +47,12 @@ class ColumnArrays:
         names: list[str] = self._table.column_names
         return names
 
+    @property
+    def numeric(self) -> list[str]:
+        """The names of the columns of numbers."""
+        types = zip(self.names, self._table.schema.types, strict=True)
+        return [name for name, kind in types if pa.types.is_integer(kind) or pa.types.is_floating(kind)]
+
     def __len__(self) -> int:
         return int(self._table.num_rows if self._selected is None else len(self._selected))
 

@@ -4,12 +4,14 @@ All pairs of disciplines by all findings are one family of tests (`analysis.pair
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from headgate import style
+from headgate.analysis.data import qdiscs
 from headgate.analysis.division import Division, divisions
 from headgate.analysis.pairs import ComparedPairs
+from headgate.analysis.repeats import repeats
 from headgate.analysis.spread import Estimate
 from headgate.files.result_tables import ResultTables
 
@@ -82,14 +84,20 @@ class ComparedFindings(NamedTuple):
 
 def of(result: ResultTables) -> ComparedFindings:
     """Compares the disciplines of a result."""
-    return compared(divisions(result), result.scenario.rate_bps)
+    looks = style.looks(qdiscs(result))
+    by_label = {looks[qdisc].label: places for qdisc, places in repeats(result).items()}
+    return compared(divisions(result), result.scenario.rate_bps, by_label)
 
 
-def compared(ranked: list[Division], rate_bps: float) -> ComparedFindings:
-    """Compares all pairs of disciplines by every finding."""
+def compared(
+    ranked: list[Division], rate_bps: float, repeats_by_label: Mapping[str, Sequence[int]] = {}
+) -> ComparedFindings:
+    """Compares all pairs of disciplines by every finding; `repeats_by_label` as for `ComparedPairs`."""
     findings = [_division(ranked, rate_bps), *_delays(ranked)]
     seeds = max(len(division.misallocated_bps["per_seed"]) for division in ranked)
-    return ComparedFindings(ranked, findings, ComparedPairs({each.name: each.values for each in findings}), seeds)
+    return ComparedFindings(
+        ranked, findings, ComparedPairs({each.name: each.values for each in findings}, repeats_by_label), seeds
+    )
 
 
 def _division(ranked: list[Division], rate_bps: float) -> Finding:

@@ -192,7 +192,8 @@ def _compared(a: Quantity, word: str, b: Quantity | float, times: float, sign: f
     # Equal up to rounding in the last digits of a float.
     if math.isclose(a.mean, bound.mean, rel_tol=1e-12):
         return Judgement(Verdict.INCONCLUSIVE, f"{numbers}: equal")
-    return _judgement(numbers, *_p_values(difference * sign))
+    measured_sides = (a, bound) if isinstance(b, Quantity) else (a,)
+    return _judgement(numbers, *_p_values(difference * sign, _floor(*measured_sides)))
 
 
 def _without_value(a: Quantity, bound: Quantity, claimed: str, measured: str) -> str:
@@ -214,8 +215,9 @@ def _within(a: Quantity, low: float, high: float, claimed: str, ends: Sequence[f
     # A value exactly on an end, in every seed, is inside: no t test says so.
     if low <= least and most <= high:
         return Judgement(Verdict.HOLDS, numbers, 0.0, 1.0)
-    above_low, below_low = _p_values(_moved(a, low)) if math.isfinite(low) else (1.0, 0.0)
-    below_high, above_high = _p_values(_moved(a, high))
+    floor = _floor(a)
+    above_low, below_low = _p_values(_moved(a, low), floor) if math.isfinite(low) else (1.0, 0.0)
+    below_high, above_high = _p_values(_moved(a, high), floor)
     return _judgement(numbers, max(below_low, below_high), min(above_low, above_high))
 
 
@@ -228,12 +230,12 @@ def _judgement(numbers: str, p_holds: float, p_differs: float) -> Judgement:
     return Judgement(verdict, numbers, p_holds, p_differs)
 
 
-def _p_values(difference: Quantity) -> tuple[float, float]:
+def _p_values(difference: Quantity, floor: float = 0.0) -> tuple[float, float]:
     """The p-values of a difference below 0 and above 0 (one-sided t tests); 1 and 1 if it is 0 or was not measured.
 
-    A single value is judged by its sign.
+    Its variance is at least `floor`. A single value is judged by its sign.
     """
-    test = significance.t_test(difference.per_seed)
+    test = significance.t_test(difference.per_seed, floor=floor)
     if test.runs == 1 and test.mean != 0:
         return (0.0, 1.0) if test.mean < 0 else (1.0, 0.0)
     return test.p_below, test.p_above
@@ -246,14 +248,20 @@ def _trend(curve: Sequence[Quantity], word: str, sign: float) -> Judgement:
     if missing:
         return _trend_with_gaps(curve, missing, word, sign)
     numbers = f"claimed {word}, measured {curve[0]} to {curve[-1]}"
-    checks = [_judgement(numbers, *_p_values((curve[0] - curve[-1]) * sign))]
+    checks = [_judgement(numbers, *_p_values((curve[0] - curve[-1]) * sign, _floor(curve[0], curve[-1])))]
     slack = STEP_BACK * abs(curve[-1].mean - curve[0].mean)
     for number, point in enumerate(curve[1:] if len(curve) > 2 else (), 1):
         farthest = max(curve[:number], key=lambda earlier: earlier.mean * sign)
         back = _moved((farthest - point) * sign, slack)
-        checks.append(_judgement(f"{numbers}, but {farthest} is followed by {point}", *_p_values(back)))
+        checks.append(
+            _judgement(f"{numbers}, but {farthest} is followed by {point}", *_p_values(back, _floor(farthest, point)))
+        )
     _, decisive = _decided(checks)
     return every(checks)._replace(numbers=decisive[0].numbers)
+
+
+def _floor(*sides: Quantity) -> float:
+    return math.fsum(significance.rounding(*(side.per_seed for side in sides)))
 
 
 def _trend_with_gaps(curve: Sequence[Quantity], missing: Sequence[int], word: str, sign: float) -> Judgement:

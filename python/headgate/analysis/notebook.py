@@ -5,7 +5,7 @@ from html import escape
 
 from headgate import style
 from headgate.analysis import findings, verdict
-from headgate.analysis.spread import Estimate
+from headgate.analysis.spread import Estimate, half
 from headgate.analysis.summary import summarize
 from headgate.files.result_tables import ResultTables
 
@@ -35,10 +35,10 @@ def html(result: ResultTables) -> str:
 
 
 def _number(measured: Estimate, scale: float = 1.0) -> str:
-    mean, high = measured["mean"], measured["high"]
-    if mean is None or high is None:
+    mean = measured["mean"]
+    if mean is None:
         return style.MISSING
-    return str(style.estimated(mean * scale, (high - mean) * scale))
+    return str(style.estimated(mean * scale, half(measured) * scale))
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

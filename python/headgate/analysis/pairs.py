@@ -46,15 +46,24 @@ class SeedsNeeded(NamedTuple):
 
 
 class ComparedPairs:
-    """The tests of all pairs of disciplines by each quantity."""
+    """The tests of all pairs of disciplines by each quantity.
 
-    def __init__(self, quantities: Mapping[str, PerDiscipline]) -> None:
+    `repeats` has, for each discipline and seed, the place of the first seed with the same run (`analysis.repeats`).
+    Seeds that gave the same runs of both disciplines count once. Without it, all runs count as different.
+    """
+
+    def __init__(self, quantities: Mapping[str, PerDiscipline], repeats: Mapping[str, Sequence[int]] = {}) -> None:
         self.values = {
             quantity: {name: [math.nan if value is None else value for value in of] for name, of in each.items()}
             for quantity, each in quantities.items()
         }
         pairs = [(quantity, *names) for quantity, each in self.values.items() for names in combinations(each, 2)]
-        tests = [paired(self.values[quantity][one], self.values[quantity][two]) for quantity, one, two in pairs]
+        tests = [
+            paired(
+                *_once((self.values[quantity][one], self.values[quantity][two]), (repeats.get(one), repeats.get(two)))
+            )
+            for quantity, one, two in pairs
+        ]
         corrected = holm([test.p for test in tests])
         self.all = [ComparedPair(*pair, test, p) for pair, test, p in zip(pairs, tests, corrected, strict=True)]
         self._by_names = {(pair.quantity, pair.first, pair.second): pair for pair in self.all}
@@ -83,6 +92,18 @@ class ComparedPairs:
         ranked = self.ranked(quantity)
         return [name for name in ranked if name == ranked[0] or not self.pair(quantity, ranked[0], name).shown]
 
+    def starred(self, quantity: str) -> list[str]:
+        """The disciplines that no other is shown to be better than, and that are shown to be better than another.
+
+        Without the second condition, a discipline whose seeds differ much would be among them wherever its mean lies.
+        """
+        ranked = self.ranked(quantity)
+        shown = {(pair.first, pair.second): pair.test.mean for pair in self.of(quantity) if pair.shown}
+        better = {(one, other) for (one, other), mean in shown.items() if mean < 0}
+        better |= {(other, one) for (one, other), mean in shown.items() if mean > 0}
+        beaten, winners = {other for _, other in better}, {one for one, _ in better}
+        return [name for name in ranked if name in winners - beaten]
+
     def best(self, quantity: str) -> str | None:
         """The discipline that is shown to differ from every other and has the least mean; None if there is none."""
         leaders = self.leaders(quantity)
@@ -95,3 +116,11 @@ class ComparedPairs:
             return None
         clearest = max(tried, key=lambda pair: abs(pair.test.mean) / (pair.test.deviation or math.inf))
         return SeedsNeeded(clearest, seeds_needed(clearest.test, len(self.all)))
+
+
+def _once(sides: Sequence[Sequence[float]], repeats: Sequence[Sequence[int] | None]) -> list[list[float]]:
+    """The values of several disciplines at those seeds whose runs no earlier seed gave too."""
+    seeds = range(len(sides[0]))
+    keys = [tuple(seed if places is None else places[seed] for places in repeats) for seed in seeds]
+    first = [seed for seed in seeds if keys.index(keys[seed]) == seed]
+    return [[side[seed] for seed in first] for side in sides]

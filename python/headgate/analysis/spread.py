@@ -9,7 +9,7 @@ from typing import TypedDict
 class Estimate(TypedDict):
     """An estimate: the mean over seeds, its 95 % interval, and each seed's value.
 
-    A value is None if nothing was measured, such as a delay without packets.
+    A value is None if nothing was measured, such as a delay without packets. One seed has no interval.
     """
 
     mean: float | None
@@ -19,7 +19,7 @@ class Estimate(TypedDict):
 
 
 def estimate(values: Iterable[float | None]) -> Estimate:
-    """The estimate from one value per seed. With one seed, low and high equal the mean.
+    """The estimate from one value per seed. With one value, low and high are None.
 
     The interval is the two-sided 95 % interval of Student's t for the mean of independent seeds.
     """
@@ -28,8 +28,16 @@ def estimate(values: Iterable[float | None]) -> Estimate:
     if not known:
         return Estimate(mean=None, low=None, high=None, per_seed=per_seed)
     mean = math.fsum(known) / len(known)
+    if len(known) < 2:
+        return Estimate(mean=mean, low=None, high=None, per_seed=per_seed)
     half = half_interval(known, mean)
     return Estimate(mean=mean, low=mean - half, high=mean + half, per_seed=per_seed)
+
+
+def half(measured: Estimate) -> float:
+    """Half the width of an estimate's interval; 0 without one."""
+    mean, high = measured["mean"], measured["high"]
+    return 0.0 if mean is None or high is None else high - mean
 
 
 def half_interval(values: Sequence[float], mean: float) -> float:

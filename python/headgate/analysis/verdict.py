@@ -12,6 +12,7 @@ from headgate.analysis import findings
 from headgate.analysis.division import Division, LinkShare
 from headgate.analysis.findings import ComparedFindings, Finding, compared, more_seeds
 from headgate.analysis.links import first
+from headgate.analysis.significance import LEAST_SEEDS
 from headgate.files.result_tables import ResultTables
 from headgate.scenario import Role
 
@@ -45,8 +46,9 @@ def stated(comparison: ComparedFindings, rate_bps: float, link: str) -> str:
         return "No data reached a receiver after the warm-up"
     if len(ranked) == 1:
         return _described(comparison, rate_bps, link)
-    if comparison.seeds < 2:
-        return f"{_described(comparison, rate_bps, link)}. One seed shows no difference: chance is not excluded"
+    if comparison.seeds < LEAST_SEEDS:
+        few = "One seed shows" if comparison.seeds == 1 else f"{comparison.seeds} seeds show"
+        return f"{_described(comparison, rate_bps, link)}. {few} no difference: at least {LEAST_SEEDS} are needed"
     finding = comparison.shown
     if finding is None:
         return _none_shown(comparison, rate_bps, link)
@@ -74,7 +76,7 @@ def _described(comparison: ComparedFindings, rate_bps: float, link: str) -> str:
     best = ranked[0]
     if best.has_classes:
         return _taken_by_each(ranked, rate_bps, link)
-    delay = next((each for each in comparison.findings if each.delay_of is not None and each.values), None)
+    delay = next((each for each in comparison.findings if each.delay_of is not None and comparison.by(each)), None)
     if len(ranked) > 1 and delay is not None:
         return _delays_of_each(comparison, delay, link)
     if len(best.compared) == 1:

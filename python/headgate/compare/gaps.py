@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from headgate.analysis.judge import Quantity
 from headgate.analysis.links import LinkDirection, compared
 from headgate.analysis.metrics.catalogue import OF_FLOWS, OF_LINK, Measure
+from headgate.analysis.repeats import repeats
 from headgate.analysis.significance import ALPHA, holm, paired, unpaired
 from headgate.analysis.summary import summarize
 from headgate.compare.agree import Difference, agree, common
@@ -131,7 +132,7 @@ def compare(one: Result, other: Result, allow: Iterable[str] = ()) -> Comparison
     qdiscs = common(one.scenario, other.scenario)
     entries = [{entry["qdisc"]: entry for entry in summarize(result)} for result in (one, other)]
     rows = [row for qdisc in qdiscs for row in _rows(qdisc, (entries[0][qdisc], entries[1][qdisc]))]
-    judged = _judged(rows, pairs=in_pairs(one, other))
+    judged = _judged(rows, (one, other), pairs=in_pairs(one, other))
     return Comparison((one, other), names(one, other), allowed_differences, qdiscs, judged)
 
 
@@ -144,13 +145,28 @@ def in_pairs(one: Result, other: Result) -> bool:
     return both_simulated and one.scenario.seeds == other.scenario.seeds
 
 
-def _judged(rows: list[MeasuredPair], *, pairs: bool) -> list[MeasuredPair]:
-    """The rows with their differences, whose p-values are corrected for their number (Holm)."""
-    gaps = [gap(*row.values, pairs=pairs) for row in rows]
+def _judged(rows: list[MeasuredPair], results: tuple[Result, Result], *, pairs: bool) -> list[MeasuredPair]:
+    """The rows with their differences, whose p-values are corrected for their number (Holm).
+
+    Seeds that gave the same runs count once (`analysis.repeats`).
+    """
+    places = [repeats(result) for result in results]
+    gaps = [gap(*_once(row.values, [of[row.qdisc] for of in places], pairs=pairs), pairs=pairs) for row in rows]
     corrected = iter(holm([each.p for each in gaps if each is not None]))
     return [
         row._replace(gap=None if each is None else each._replace(p=next(corrected)))
         for row, each in zip(rows, gaps, strict=True)
+    ]
+
+
+def _once(values: tuple[Quantity, Quantity], places: list[list[int]], *, pairs: bool) -> list[Quantity]:
+    """The values at seeds that gave new runs: of either result with `pairs`, else of each by itself."""
+    if pairs:
+        both = list(zip(*places, strict=True))
+        places = [[both.index(key) for key in both]] * 2
+    return [
+        Quantity(tuple(value for seed, value in enumerate(each.per_seed) if of[seed] == seed))
+        for each, of in zip(values, places, strict=True)
     ]
 
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from headgate import _core, style
 from headgate.analysis.judge import Quantity
+from headgate.analysis.significance import LEAST_SEEDS
 from headgate.analysis.verdict import LIMITED_TO
 from headgate.compare.gaps import (
     DELAYS,
@@ -138,10 +139,11 @@ def notes(comparison: Comparison) -> list[str]:
     results = comparison.results
     counts = [len(result.scenario.seeds) for result in results]
     seeds = ("one seed" if count == 1 else f"{count} seeds" for count in counts)
+    few = f"With fewer than {LEAST_SEEDS} seeds, no difference is shown: it may be chance."
     left = [qdisc for result in results for qdisc in result.scenario.qdiscs if qdisc not in comparison.qdiscs]
     all_notes = [
         ", ".join(f"{each} in {name}" for each, name in zip(seeds, comparison.names, strict=True)) + ".",
-        _tests(comparison) if min(counts) > 1 else "With one seed, no difference is shown: it may be chance.",
+        _tests(comparison) if min(counts) >= LEAST_SEEDS else few,
         "Differences of goodput, delay and queue length are in % of the first result.",
         *map(_marks, results, comparison.names),
         f"Left out, as only one result has it: {', '.join(left)}." if left else "",

@@ -6,10 +6,11 @@ from pathlib import Path
 import pyarrow as pa
 
 from headgate import identity, style
+from headgate.analysis.repeats import too_few
 from headgate.files import tables
 from headgate.results import Result
 from headgate.scenario import RunWorld
-from headgate.terminal.columns import DisciplineRow, ResultColumn, columns, rows
+from headgate.terminal.columns import DisciplineRow, ResultColumn, TableStars, columns, rows
 
 TEX, CSV = "summary.tex", "summary.csv"
 
@@ -31,15 +32,21 @@ def files(path: Path) -> Iterator[tuple[str, bytes]]:
 def latex(result: Result) -> str:
     r"""The table that `headgate run` prints, with every column, for `\input`. The preamble needs `booktabs`.
 
-    Bold values are those of which no other is shown to be better, as in the terminal.
+    Bold values are those with a star in the terminal.
     """
     listed, measured = _columns(result)
     looks = style.looks([row.entry["qdisc"] for row in measured])
-    best = [column.best(measured) for column in listed]
+    (stars,) = TableStars.of(result, listed, [measured])
     names = [escaped(looks[row.entry["qdisc"]].label) for row in measured]
     body = [
-        [name, *(_cell(column, row, number in mine) for column, mine in zip(listed, best, strict=True))]
-        for number, (name, row) in enumerate(zip(names, measured, strict=True))
+        [
+            name,
+            *(
+                _cell(column, row, (number, row.entry["qdisc"]) in stars.starred)
+                for number, column in enumerate(listed)
+            ),
+        ]
+        for name, row in zip(names, measured, strict=True)
     ]
     # A title of several lines is a row for each line, so that columns stay narrow.
     heads = [column.title.split("\n") for column in listed]
@@ -93,12 +100,11 @@ def _columns(result: Result) -> tuple[list[ResultColumn], list[DisciplineRow]]:
 
 
 def _ends(column: ResultColumn, row: DisciplineRow) -> Iterator[tuple[str, float | None]]:
-    """Mean and interval; one seed has no interval."""
+    """Mean and interval."""
     estimate = column.estimate(row)
-    several = len(estimate["per_seed"]) > 1
     yield "mean", estimate["mean"]
-    yield "low", estimate["low"] if several else None
-    yield "high", estimate["high"] if several else None
+    yield "low", estimate["low"]
+    yield "high", estimate["high"]
 
 
 def _cell(column: ResultColumn, row: DisciplineRow, best: bool) -> str:
@@ -116,6 +122,7 @@ def _caption(result: Result) -> str:
     """What the numbers are, as a comment: the scenario, the seeds and the folder's hash."""
     scenario = result.scenario
     seeds = len(scenario.seeds)
-    spread = "one seed" if seeds == 1 else f"mean of {seeds} seeds, margin of error (95 %), bold: none shown better"
+    bold = too_few(result) or "bold: no other is shown to be better, and another to be worse"
+    spread = "one seed" if seeds == 1 else f"mean of {seeds} seeds, margin of error (95 %), {bold}"
     world = "" if scenario.world == RunWorld.SIM else f" on real packets ({scenario.world})"
     return f"{scenario.name}{world}, {spread}; configuration {identity.name_of(result.manifest['config_hash'])}"

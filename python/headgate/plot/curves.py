@@ -9,7 +9,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, PercentF
 
 from headgate import style
 from headgate.analysis import data, links
-from headgate.analysis.spread import Estimate
+from headgate.analysis.spread import Estimate, half
 from headgate.plot import figure_style
 from headgate.plot.panels import beside_legend, figure_of, heading, legend_beside, looks_of
 from headgate.results import Result
@@ -119,7 +119,7 @@ def _indices(entry: dict[str, object]) -> dict[str, tuple[float, float, float]]:
     indices = {f"{style.plain(scale['scale_s'])} s": scale["mean"] for scale in scales}  # type: ignore[arg-type]
     indices[_WHOLE] = entry["jain"]  # type: ignore[assignment]
     return {
-        name: (index["mean"], index["low"] or 0.0, index["high"] or 0.0)
+        name: (index["mean"], index["mean"] - half(index), index["mean"] + half(index))
         for name, index in indices.items()
         if index["mean"] is not None
     }

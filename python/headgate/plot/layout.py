@@ -19,8 +19,8 @@ class Layout(ConstrainedLayoutEngine):
     """Constrained layout that measures each axes once, when it nearly has its final size.
 
     Constrained layout places the axes twice, since the ticks depend on the size. Measuring text takes most of its time.
-    The first placement therefore uses an estimate of the room around the axes. Where the final size has other ticks than
-    the measured one, their labels may need more room, and the axes are placed once more.
+    The first placement therefore uses an estimate of the room around the axes. If the final size has other ticks than
+    the measured one, their labels may need more room: the axes are then placed once more.
     """
 
     def execute(self, fig: Figure) -> Any:
@@ -50,7 +50,7 @@ class _EstimatedOnce:
     def ticks(self) -> list[list[str]]:
         """The labels of the ticks at the present size."""
         both = (self._axes.xaxis, self._axes.yaxis)
-        return [axis.get_major_formatter().format_ticks(axis.get_majorticklocs()) for axis in both]
+        return [axis.get_major_formatter().format_ticks(list(axis.get_majorticklocs())) for axis in both]
 
     def __call__(self, renderer: Any = None, **options: Any) -> Any:
         if self._estimated:

@@ -2,6 +2,7 @@
 
 from headgate import style
 from headgate.analysis.findings import ComparedFindings, Finding
+from headgate.analysis.significance import LEAST_SEEDS
 from headgate.report.differences import p_text
 
 
@@ -16,6 +17,8 @@ def certainty(compared: ComparedFindings) -> str:
     runs = f"{disciplines[0].upper()}{disciplines[1:]} ran {compared.seeds} times, each time with another seed."
     if len(compared.ranked) < 2:
         return f"{runs} Numbers are means with a margin of error."
+    if compared.seeds < LEAST_SEEDS:
+        return f"{runs} At least {LEAST_SEEDS} are needed to show a difference: --seeds 10."
     finding = compared.shown
     return f"{runs} {_none(compared) if finding is None else _largest(compared, finding)}"
 

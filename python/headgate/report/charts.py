@@ -11,7 +11,7 @@ import numpy as np
 
 from headgate import style
 from headgate.analysis import data, links
-from headgate.analysis.spread import Estimate
+from headgate.analysis.spread import Estimate, half
 from headgate.report import colors
 from headgate.results import Result
 from headgate.scenario import Group
@@ -266,8 +266,7 @@ def _ordered(seconds: data.Array) -> Numbers | None:
 
 
 def _half(measured: Estimate, scale: float = 1.0) -> float | None:
-    mean, high = measured["mean"], measured["high"]
-    return None if mean is None or high is None or high == mean else _rounded(high - mean, scale)
+    return _rounded(half(measured), scale) if half(measured) else None
 
 
 def _rounded(value: float | None, scale: float = 1.0) -> float | None:

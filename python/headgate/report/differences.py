@@ -4,12 +4,13 @@ from collections.abc import Iterator
 
 from headgate import style
 from headgate.analysis.findings import ComparedFindings, Finding
+from headgate.analysis.significance import LEAST_SEEDS
 from headgate.report.sections import PageCell, PageTable
 
 
 def matrices(compared: ComparedFindings) -> Iterator[PageTable]:
-    """For each finding, the difference of each pair of disciplines; nothing with one seed or one discipline."""
-    if compared.seeds > 1 and len(compared.ranked) > 1:
+    """For each finding, the difference of each pair of disciplines; nothing with too few seeds or one discipline."""
+    if compared.seeds >= LEAST_SEEDS and len(compared.ranked) > 1:
         tests = len(compared.pairs.all)
         for finding in compared.findings:
             yield _matrix(compared, finding, "one pair" if tests == 1 else f"{tests} pairs")

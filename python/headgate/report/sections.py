@@ -13,7 +13,8 @@ from headgate.analysis.columns import ColumnArrays
 from headgate.analysis.division import divisions
 from headgate.analysis.links import LinkDirection
 from headgate.analysis.metrics.catalogue import FLOWS, LINK, Measure
-from headgate.analysis.spread import Estimate
+from headgate.analysis.repeats import too_few
+from headgate.analysis.spread import Estimate, half
 from headgate.results import Result
 from headgate.terminal import columns as terminal
 from headgate.units import Units
@@ -29,10 +30,10 @@ class PageCell(NamedTuple):
     @classmethod
     def of(cls, estimate: Estimate, scale: float = 1.0) -> Self:
         """The cell of an estimate; its numbers are multiplied by `scale`."""
-        mean, high = estimate["mean"], estimate["high"]
-        if mean is None or high is None:
+        mean = estimate["mean"]
+        if mean is None:
             return cls(style.MISSING)
-        return cls(*style.estimated(mean * scale, (high - mean) * scale))
+        return cls(*style.estimated(mean * scale, half(estimate) * scale))
 
 
 class PageTable(NamedTuple):
@@ -73,27 +74,43 @@ def summary(result: Result) -> list[PageTable]:
     spread = f"Mean of {seeds} seeds ± margin of error (95 %)" if seeds > 1 else "One seed"
     delays = "p50, p95, p99: queueing delay."
     if not terminal.several(rows):
-        return [_table(f"{spread}. {delays}", terminal.columns(result.scenario, rows), rows)]
-    listed = terminal.link_columns(rows)
-    links = (
-        _table(f"Link {link_direction.label}. {spread}. {delays}", listed, rows)
-        for link_direction, rows in terminal.by_link(rows)
-    )
-    return [_table(f"{spread}.", terminal.columns(result.scenario, rows), rows), *links]
+        return _tables(result, [f"{spread}. {delays}"], terminal.columns(result.scenario, rows), [rows])
+    blocks = terminal.by_link(rows)
+    captions = [f"Link {direction.label}. {spread}. {delays}" for direction, _ in blocks]
+    links = _tables(result, captions, terminal.link_columns(rows), [each for _, each in blocks])
+    return [*_tables(result, [f"{spread}."], terminal.columns(result.scenario, rows), [rows]), *links]
 
 
-def _table(caption: str, columns: list[terminal.ResultColumn], found_rows: list[terminal.DisciplineRow]) -> PageTable:
-    shown = [_column(column, found_rows) for column in columns]
+def _tables(
+    result: Result,
+    captions: list[str],
+    columns: list[terminal.ResultColumn],
+    blocks: list[list[terminal.DisciplineRow]],
+) -> list[PageTable]:
+    """A table for each block of rows, with its caption. Their stars are one family of tests."""
+    stars = terminal.TableStars.of(result, columns, blocks)
+    bold = too_few(result) or "Bold: no other is shown to be better, and another to be worse"
+    captions = [f"{caption} {bold[0].upper()}{bold[1:]}." for caption in captions]
+    return [_table(one, columns, rows, its) for one, rows, its in zip(captions, blocks, stars, strict=True)]
+
+
+def _table(
+    caption: str,
+    columns: list[terminal.ResultColumn],
+    found_rows: list[terminal.DisciplineRow],
+    stars: terminal.TableStars,
+) -> PageTable:
+    shown = [
+        [
+            PageCell(*column.show(column.estimate(row)), (number, row.entry["qdisc"]) in stars.starred)
+            for row in found_rows
+        ]
+        for number, column in enumerate(columns)
+    ]
     names = [look.label for look in style.looks([row.entry["qdisc"] for row in found_rows]).values()]
     head = ["Discipline", *(" ".join(column.title.split()) for column in columns)]
     rows = [(name, list(cells)) for name, *cells in zip(names, *shown, strict=True)]
-    return PageTable(f"{caption} Bold: no other is shown to be better.", head, rows)
-
-
-def _column(column: terminal.ResultColumn, rows: list[terminal.DisciplineRow]) -> list[PageCell]:
-    best = column.best(rows)
-    shown = [column.show(column.estimate(row)) for row in rows]
-    return [PageCell(*cell, number in best) for number, cell in enumerate(shown)]
+    return PageTable(caption, head, rows)
 
 
 class ReasonTable(NamedTuple):

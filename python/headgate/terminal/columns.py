@@ -1,15 +1,18 @@
 """The columns of the result table: what they measure, their digits, and which values are shown to be best."""
 
 import math
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, Self
 
 from headgate import style
+from headgate.analysis import spread
 from headgate.analysis.division import sensitive
 from headgate.analysis.links import LinkDirection
 from headgate.analysis.pairs import ComparedPairs
+from headgate.analysis.repeats import repeats
 from headgate.analysis.spread import Estimate, estimate
 from headgate.analysis.summary import by_kind, summarize
+from headgate.files.result_tables import ResultTables
 from headgate.results import Result
 from headgate.scenario import Group, Role, Scenario
 
@@ -42,11 +45,11 @@ class ResultColumn(NamedTuple):
 
     def show(self, measured: Estimate) -> style.Measured:
         """The mean and its margin of error, whose digits follow from the margin, as far as the column has decimals."""
-        mean, high = measured["mean"], measured["high"]
-        if mean is None or high is None:
+        mean = measured["mean"]
+        if mean is None:
             return style.Measured(style.MISSING, "")
-        mean, half = mean * self.scale, (high - mean) * self.scale
-        several = len(measured["per_seed"]) > 1
+        mean, half = mean * self.scale, spread.half(measured) * self.scale
+        several = measured["high"] is not None
         places = style.decimals_of(mean, half) if several else None
         if places is None:
             places = self.digits - (abs(mean) >= 99.95 and self.digits > 0)
@@ -56,16 +59,40 @@ class ResultColumn(NamedTuple):
             margin = f"<{10**-places:.{places}f}"
         return style.Measured(f"{mean:.{places}f}", (margin if half > 0 else "0") if several else "")
 
-    def best(self, rows: Iterable[DisciplineRow]) -> set[int]:
-        """The numbers of the rows that are not shown to be worse than the best; empty if none is shown to be worse."""
-        if self.cost is None:
-            return set()
-        costs = {
-            str(number): [math.nan if value is None else self.cost(value) for value in self.estimate(row)["per_seed"]]
-            for number, row in enumerate(rows)
+    def costs(self, rows: Iterable[DisciplineRow]) -> dict[str, list[float]]:
+        """The cost of each seed by discipline; empty without a cost."""
+        cost = self.cost
+        if cost is None:
+            return {}
+        return {
+            row.entry["qdisc"]: [math.nan if value is None else cost(value) for value in self.estimate(row)["per_seed"]]
+            for row in rows
         }
-        leaders = ComparedPairs({self.title: costs}).leaders(self.title)
-        return set() if len(leaders) == len(costs) else {int(number) for number in leaders}
+
+
+class TableStars(NamedTuple):
+    """The cells of a table that have a star, by the number of the column and the discipline."""
+
+    starred: set[tuple[int, str]]
+
+    @classmethod
+    def of(
+        cls, result: ResultTables, listed: Sequence[ResultColumn], blocks: Sequence[Sequence[DisciplineRow]]
+    ) -> list[Self]:
+        """The stars of each of a table's blocks of rows: `ComparedPairs.starred`.
+
+        All pairs in all blocks and columns are one family of tests, also those of columns that do not fit.
+        """
+        costs = {
+            f"{block} {number}": column.costs(rows)
+            for block, rows in enumerate(blocks)
+            for number, column in enumerate(listed)
+        }
+        pairs = ComparedPairs(costs, repeats(result))
+        return [
+            cls({(number, qdisc) for number in range(len(listed)) for qdisc in pairs.starred(f"{block} {number}")})
+            for block in range(len(blocks))
+        ]
 
 
 def rows(result: Result) -> list[DisciplineRow]:

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from headgate import style
 from headgate.analysis.findings import ComparedFindings, Finding
+from headgate.analysis.significance import LEAST_SEEDS
 
 #: With more disciplines, only those of the first rows are listed; the report has every pair.
 MOST_ROWS = 4
@@ -16,8 +17,8 @@ _MOST_PAIRS = 6
 
 
 def pairs(compared: ComparedFindings) -> Group | None:
-    """For each finding, the disciplines that are shown to differ; None with one seed or discipline."""
-    if compared.seeds < 2 or len(compared.ranked) < 2:
+    """For each finding, the disciplines that are shown to differ; None with too few seeds or one discipline."""
+    if compared.seeds < LEAST_SEEDS or len(compared.ranked) < 2:
         return None
     tests = len(compared.pairs.all)
     number = f"{tests} pairs" if tests > 1 else "one pair"

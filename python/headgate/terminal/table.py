@@ -12,11 +12,12 @@ from rich.text import Text
 from headgate import scenario as scenarios
 from headgate import style
 from headgate.analysis.links import first
+from headgate.analysis.repeats import too_few
 from headgate.counting import counted
 from headgate.results import Result
-from headgate.scenario import RunWorld, Scenario
+from headgate.scenario import RunWorld
 from headgate.terminal import layout
-from headgate.terminal.columns import KINDS, DisciplineRow, ResultColumn, by_link, columns, link_columns
+from headgate.terminal.columns import KINDS, DisciplineRow, ResultColumn, TableStars, by_link, columns, link_columns
 
 #: Marks the best values of a column, for terminals without color.
 BEST = "*"
@@ -29,28 +30,31 @@ def table(result: Result, rows: list[DisciplineRow], width: int) -> Group:
     listed = columns(result.scenario, rows)
     named = [(_name(row.entry["qdisc"]), row) for row in rows]
     fitted = _fitted("discipline", listed, named, width)
-    drawn = _table("discipline", fitted, caption=_caption(result.scenario, fitted))
-    _add_rows(drawn, fitted, named)
+    drawn = _table("discipline", fitted, caption=_caption(result, fitted))
+    (stars,) = TableStars.of(result, listed, [rows])
+    _add_rows(drawn, fitted, named, stars)
     return Group(Text(_title(result), style="italic"), drawn, *_left_out(fitted))
 
 
-def links(rows: list[DisciplineRow], width: int) -> Group:
+def links(result: Result, rows: list[DisciplineRow], width: int) -> Group:
     """A section for each compared link, with a row for each discipline and the best values marked."""
     listed = link_columns(rows)
     named = [(Text("  ") + Text(row.entry["qdisc"]), row) for _, rows_ in by_link(rows) for row in rows_]
     fitted = _fitted("link, discipline", listed, named, width)
     drawn = _table("link, discipline", fitted, title="link by link")
-    for direction, rows_ in by_link(rows):
+    blocks = by_link(rows)
+    every_star = TableStars.of(result, listed, [rows_ for _, rows_ in blocks])
+    for (direction, rows_), stars in zip(blocks, every_star, strict=True):
         drawn.add_row(Text(direction.label, style="bold italic"))
-        _add_rows(drawn, fitted, [(Text("  ") + Text(row.entry["qdisc"]), row) for row in rows_])
+        _add_rows(drawn, fitted, [(Text("  ") + Text(row.entry["qdisc"]), row) for row in rows_], stars)
         drawn.add_section()
     return Group(drawn, *_left_out(fitted))
 
 
 class FittedColumns(NamedTuple):
-    """The columns that fit, and those left out."""
+    """The columns that fit, by their numbers, and those left out."""
 
-    kept: list[ResultColumn]
+    kept: dict[int, ResultColumn]
     left_out: list[ResultColumn]
 
 
@@ -59,12 +63,12 @@ def _fitted(
 ) -> FittedColumns:
     """Leaves out columns until the others fit into `width`."""
     names = max(_widest([first]), *(_widest(name.plain.splitlines()) for name, _ in named))
-    room = {id(column): _room(column, named) + _GAP for column in listed}
-    kept = list(listed)
-    while len(kept) > 1 and _EDGES + names + sum(room[id(column)] for column in kept) > width:
+    room = [_room(column, named) + _GAP for column in listed]
+    kept = dict(enumerate(listed))
+    while len(kept) > 1 and _EDGES + names + sum(room[number] for number in kept) > width:
         # Of equal columns, the last goes first.
-        kept.remove(min(reversed(kept), key=lambda column: column.priority))
-    return FittedColumns(kept, [column for column in listed if column not in kept])
+        kept.pop(min(reversed(kept), key=lambda number: listed[number].priority))
+    return FittedColumns(kept, [column for number, column in enumerate(listed) if number not in kept])
 
 
 def _room(column: ResultColumn, named: list[tuple[Text, DisciplineRow]]) -> int:
@@ -86,15 +90,17 @@ def _left_out(fitted: FittedColumns) -> list[Text]:
 
 
 def _table(first: str, fitted: FittedColumns, **options: Any) -> Table:
-    numbers = layout.number_columns(*(column.title for column in fitted.kept))
+    numbers = layout.number_columns(*(column.title for column in fitted.kept.values()))
     return layout.table([*layout.text_columns(first, vertical="top", no_wrap=True), *numbers], **options)
 
 
-def _add_rows(drawn: Table, fitted: FittedColumns, named: list[tuple[Text, DisciplineRow]]) -> None:
-    best = [column.best(row for _, row in named) for column in fitted.kept]
-    for number, (name, row) in enumerate(named):
-        cells = (_cell(column, row, number in mine) for column, mine in zip(fitted.kept, best, strict=True))
-        drawn.add_row(name, *cells)
+def _add_rows(drawn: Table, fitted: FittedColumns, named: list[tuple[Text, DisciplineRow]], stars: TableStars) -> None:
+    for name, row in named:
+        qdisc = row.entry["qdisc"]
+        drawn.add_row(
+            name,
+            *(_cell(column, row, (number, qdisc) in stars.starred) for number, column in fitted.kept.items()),
+        )
 
 
 def _cell(column: ResultColumn, row: DisciplineRow, best: bool) -> Text:
@@ -136,9 +142,11 @@ def _flows(kind: str, groups: list[scenarios.Group]) -> str:
     return f"{flows} ({', '.join(rates)})" if rates else flows
 
 
-def _caption(scenario: Scenario, fitted: FittedColumns) -> str:
-    seeds = len(scenario.seeds)
-    delays = "; p50, p95, p99: queueing delay percentiles" if any("p95" in each.title for each in fitted.kept) else ""
+def _caption(result: Result, fitted: FittedColumns) -> str:
+    seeds = len(result.scenario.seeds)
+    shown = any("p95" in each.title for each in fitted.kept.values())
+    delays = "; p50, p95, p99: queueing delay percentiles" if shown else ""
     if seeds == 1:
         return f"one seed, which shows no best{delays}"
-    return f"mean of {seeds} seeds, ± margin of error (95 %){delays}; {BEST} no other is shown to be better"
+    spread = f"mean of {seeds} seeds, ± margin of error (95 %){delays}"
+    return f"{spread}; {too_few(result) or f'{BEST} no other is shown to be better, and another to be worse'}"

@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from headgate import style
+from headgate.analysis.significance import LEAST_SEEDS
 from headgate.counting import counted
 from headgate.experiment.show import STYLES
 from headgate.plot import figure_style
@@ -31,8 +32,9 @@ def table(result: Sensitivity) -> Table:
     ]
     title = f"{result.scenario.name}: parameters of {result.base}, varied one at a time"
     count = len(result.scenario.seeds)
+    too_few = f"fewer than {LEAST_SEEDS} seeds show no change"
     tests = f"changes that {count} seeds show (paired t, Holm over {counted(len(shown), 'change')})"
-    caption = f"{seeds(result.scenario.seeds)}; {tests if count > 1 else 'one seed shows no change'}"
+    caption = f"{seeds(result.scenario.seeds)}; {tests if count >= LEAST_SEEDS else too_few}"
     return layout.variations(title, [str(goal.metric) for goal in goals], rows, chosen="was", caption=caption)
 
 
