@@ -274,6 +274,9 @@ bench-live: $(VENV)/.requirements | rust ## processor time of the forwarding thr
 	echo "load $$(cut -d ' ' -f 1 /proc/loadavg) $$(nproc)" >> results/bench-live.txt
 	$(BIN)/python docs/bench_live.py results/bench-live.txt
 
+error-rates: $(VENV)/.extension ## measure how often differences are claimed wrongly and rightly (docs/explanation/seeds.md; 2 minutes)
+	$(BIN)/python docs/error_rates.py
+
 bench-gateway: $(VENV)/.extension ## a gateway beside a bridge of the kernel: frames a second, and delay (Linux, root; 2 minutes)
 	$(BIN)/python docs/bench_gateway.py
 

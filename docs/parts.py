@@ -46,6 +46,7 @@ _MACHINE = "its numbers are times, memory or packets of a machine, which no shor
 #: Pages with commands or numbers that no short run checks, and why.
 OTHERS = {
     "docs/explanation/why.md": _NO_NUMBERS,
+    "docs/explanation/seeds.md": "`make error-rates` writes its tables, from a scenario of its own",
     "docs/guide/attacks.md": _MACHINE,
     "docs/guide/c.md": _MACHINE,
     "docs/guide/explain.md": _NO_NUMBERS,

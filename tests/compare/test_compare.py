@@ -13,6 +13,7 @@ import pytest
 import headgate
 from headgate.analysis.judge import Quantity
 from headgate.analysis.repeats import distinct
+from headgate.analysis.significance import unpaired
 from headgate.analysis.verdict import LIMITED_TO
 from headgate.compare import page, terminal, words
 from headgate.compare.figure import sides
@@ -230,7 +231,25 @@ def test_disciplines_that_promise_protection_are_judged_by_the_measured_share(in
     )
     assert f"{faba:.1f} with FABA, {droptail:.1f} with DropTail" in text
     # DropTail does not claim to limit the flow. FABA does, and is judged by the bound.
-    assert text.endswith(f"{'hold it to 1.5 times its fair share' if faba <= LIMITED_TO else 'do not'}: FABA.")
+    high = next(group for group in in_memory.summary()[1]["groups"] if group["name"] == "cbr")["share_of_fair"]["high"]
+    assert faba <= LIMITED_TO
+    held = "hold it to 1.5 times its fair share" if high <= LIMITED_TO else "not shown to hold it"
+    assert text.endswith(f"{held}: FABA.")
+    one = ran(seeds=1)
+    assert words.unresponsive_shares(compare(one, one))[0].endswith("not shown to hold it: FABA.")
+
+
+def test_results_are_called_close_only_if_the_intervals_of_their_differences_are():
+    random = ["tcp.send_jitter=1ms"]
+    same = compare(ran(seeds=5, set=random), ran(seeds=[6, 7, 8, 9, 10], set=random))
+    for row in (row for row in same.rows if row.measure == GOODPUT):
+        gap_half = unpaired(row.values[1].per_seed, row.values[0].per_seed).half
+        most = abs(row.values[1].mean - row.values[0].mean) + gap_half
+        assert words.is_close(row) == (most <= 0.15 * row.values[0].mean)
+    assert " is shown to be within 15 % of A " in words.sentence(same)
+    assert words.sentence(compare(ran(seeds=1), ran(seeds=1, set=["link.limit=49p"]), ["link"])).endswith(
+        ", which one seed does not show"
+    )
 
 
 def test_live_results_of_versions_that_did_not_count_marks_are_compared_too(in_memory):

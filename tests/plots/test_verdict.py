@@ -30,7 +30,10 @@ def division(label, parts, jain=0.9, queue_delay_ms_p95=20.0, misallocated=None,
 def two_classes(label, tcp, udp, flows=1, **more):
     return division(
         label,
-        [LinkShare("TCP", Role.RESPONSIVE, 9, tcp, 8.4e6), LinkShare("UDP", Role.UNRESPONSIVE, flows, udp, 0.93e6)],
+        [
+            LinkShare("TCP", Role.RESPONSIVE, 9, tcp, 8.4e6),
+            LinkShare("UDP", Role.UNRESPONSIVE, flows, udp, 0.93e6, most_share=1.01 * udp / 0.93e6),
+        ],
         **more,
     )
 
@@ -60,6 +63,21 @@ def test_the_verdict_has_the_goodput_of_the_flow_with_the_best_the_next_and_the_
     assert sentence(ranking, RATE) == (
         "FABA holds the unresponsive flow to 1.10 Mbit/s (fair share 0.930). SFB lets it take 2.00, DropTail 4.88"
     )
+
+
+@pytest.mark.parametrize(
+    ("udp", "change"),
+    [
+        # 1.29 times the fair share, and up to 1.6 times it; a flow that has stopped; one of two that take 4.6 times it.
+        (1.2e6, {"most_share": 1.6}),
+        (0.0, {"fair_bps": 0.0, "most_share": None}),
+        (4.28e6, {"most_share": 4.7}),
+    ],
+)
+def test_a_flow_is_held_only_if_its_whole_interval_is_below_the_bound(udp, change):
+    choke, red = two_classes("CHOKe", 8.3e6, udp), two_classes("RED", 4.6e6, 4.88e6)
+    choke.parts[1] = choke.parts[1]._replace(**change)
+    assert sentence([choke, red], RATE).startswith("CHOKe lets the unresponsive flow take ")
 
 
 def test_disciplines_that_are_not_shown_to_differ_from_the_first_share_its_rank():
@@ -286,7 +304,8 @@ def test_tfrc_counts_as_responsive_like_tcp(make):
     assert [(part.name, part.flows) for part in first.parts] == [("TCP and TFRC", 7), ("UDP", 1)]
     others = LinkShare("TCP and TFRC", Role.RESPONSIVE, 7, 8.3e6, 8.4e6)
     far, near = (
-        division(label, [others, LinkShare("UDP", Role.UNRESPONSIVE, 1, udp, 0.93e6)]) for label, udp in AMOUNTS
+        division(label, [others, LinkShare("UDP", Role.UNRESPONSIVE, 1, udp, 0.93e6, udp / 0.93e6)])
+        for label, udp in AMOUNTS
     )
     assert sentence([near, far], RATE).startswith("FABA holds the unresponsive flow to 1.00 Mbit/s")
     between = verdict(make(groups=[Group("web", "tcp", 5, None), VIDEO], qdiscs=["droptail"]))

@@ -20,13 +20,17 @@ INTERACTIVE = ("voip", "telnet")
 
 
 class LinkShare(NamedTuple):
-    """Goodput and fair share of some of the flows together, in bit/s, as means over seeds."""
+    """Goodput and fair share of some of the flows together, in bit/s, as means over seeds.
+
+    `most_share` is the upper end of the 95 % interval of goodput over fair share; None without an interval.
+    """
 
     name: str
     role: Role
     flows: int
     goodput_bps: float
     fair_bps: float
+    most_share: float | None = None
 
     @property
     def share(self) -> float:
@@ -123,7 +127,7 @@ def _division(label: str, entry: dict[str, Any], flows: FlowsView) -> Division:
 
 def _part(name: str, role: Role, entry: dict[str, Any]) -> LinkShare:
     goodput, fair = entry["goodput_bps"]["mean"] or 0.0, entry["fair_share_bps"]["mean"] or 0.0
-    return LinkShare(name, role, entry["flows"], goodput, fair)
+    return LinkShare(name, role, entry["flows"], goodput, fair, entry["share_of_fair"]["high"])
 
 
 def protocols(groups: Iterable[Group]) -> str:
@@ -140,6 +144,6 @@ def _merged_beyond_limit(parts: list[LinkShare]) -> list[LinkShare]:
     if len(parts) <= _MOST_PARTS:
         return parts
     shown, rest = parts[: _MOST_PARTS - 1], parts[_MOST_PARTS - 1 :]
-    flows, goodput, fair = (sum(column) for column in zip(*(part[2:] for part in rest), strict=True))
+    flows, goodput, fair = (sum(column) for column in zip(*(part[2:5] for part in rest), strict=True))
     role = next((part.role for part in rest if part.role != Role.MODEST), Role.MODEST)
     return [*shown, LinkShare("all other groups", role, flows, goodput, fair)]

@@ -18,7 +18,7 @@ from headgate.scenario import Role
 
 #: Groups whose goodputs over fair share are within this factor are reported as equal.
 _EVEN = 1.1
-#: Unresponsive flows with at most this many times their fair share count as held to it.
+#: Unresponsive flows count as held to their fair share if the whole 95 % interval is at most this many times it.
 LIMITED_TO = 1.5
 #: Maximum number of disciplines that a sentence names.
 _MOST_NAMES = 3
@@ -171,7 +171,9 @@ def _protection(comparison: ComparedFindings, finding: Finding, rate_bps: float,
 
 
 def _holds(division: Division) -> bool:
-    return division.of(Role.UNRESPONSIVE).share <= LIMITED_TO
+    share = division.of(Role.UNRESPONSIVE)
+    # A flow that has stopped has no fair share: nothing held it.
+    return share.fair_bps > 0 and share.most_share is not None and share.most_share <= LIMITED_TO
 
 
 def _limit(best: list[Division], rate_bps: float) -> str:
@@ -183,7 +185,7 @@ def _limit(best: list[Division], rate_bps: float) -> str:
     elif len(rates) > 1:
         rates = [style.number(_taken(each) / scale) for each in best]
     amount = f"{style.listed(rates)} {unit}"
-    if _holds(best[0]):
+    if all(map(_holds, best)):
         return f"{_listed(best, 'hold')} {_flows(best[0])} to {amount}"
     return f"{_listed(best, 'let')} {_flows(best[0])} take {amount}"
 

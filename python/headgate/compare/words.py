@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from headgate import _core, style
-from headgate.analysis.judge import Quantity
+from headgate.analysis.judge import Quantity, Verdict, at_most
 from headgate.analysis.significance import LEAST_SEEDS
 from headgate.analysis.verdict import LIMITED_TO
 from headgate.compare.gaps import (
@@ -89,7 +89,8 @@ def sentence(comparison: Comparison) -> str:
             and (difference := row.gap) is not None and difference.relative is not None]  # fmt: skip
     if not rows:
         return f"No group got goodput in {one}"
-    near = sum(part <= CLOSE for part, _ in rows)
+    shown = any(row.gap is not None and row.gap.half is not None for _, row in rows)
+    near = sum(is_close(row) if shown else part <= CLOSE for part, row in rows)
     looks = style.looks(comparison.qdiscs)
     (close, nearest), (far, widest) = (end(rows, key=lambda each: each[0]) for end in (min, max))
     if far == 0:
@@ -100,7 +101,19 @@ def sentence(comparison: Comparison) -> str:
             f"; the smallest is {style.number(close * 100, 2)} %, for “{nearest.of}” with {looks[nearest.qdisc].label}"
         )
     where = "for all groups and disciplines" if near == len(rows) else f"in {near} of {len(rows)} cases"
-    return f"The largest difference of goodput is {apart}. {other} is within {CLOSE * 100:.0f} % of {one} {where}"
+    within = f"within {CLOSE * 100:.0f} % of {one} {where}"
+    verdict = f"is shown to be {within}" if shown else f"was {within}, which one seed does not show"
+    return f"The largest difference of goodput is {apart}. {other} {verdict}"
+
+
+def is_close(row: MeasuredPair) -> bool:
+    """Whether two values are shown to be equal but for `CLOSE`: the 95 % interval of their difference lies within.
+
+    That is the test of equivalence by two one-sided tests (Schuirmann, 1987) at 2.5 % each. One seed shows none.
+    """
+    if row.gap is None or row.gap.half is None:
+        return False
+    return abs(row.gap.mean) + row.gap.half <= CLOSE * abs(row.values[0].mean)
 
 
 def _doubt(row: MeasuredPair) -> str:
@@ -116,18 +129,29 @@ def unresponsive_shares(comparison: Comparison) -> list[str]:
     ]
 
 
+def _is_held(share: Quantity) -> Verdict:
+    """Whether the 95 % interval of a share lies below the bound, above it or across. One seed has no interval."""
+    return at_most(share, LIMITED_TO).verdict if share.measured > 1 else Verdict.INCONCLUSIVE
+
+
 def _unresponsive_shares(comparison: Comparison, of: str) -> str:
     looks = style.looks(comparison.qdiscs)
     promising = {discipline.name for discipline in _core.disciplines() if discipline.protects}
-    shares = {qdisc: comparison.row(qdisc, of, SHARE).values[1].mean for qdisc in comparison.qdiscs}
+    quantities = {qdisc: comparison.row(qdisc, of, SHARE).values[1] for qdisc in comparison.qdiscs}
+    shares = {qdisc: quantity.mean for qdisc, quantity in quantities.items()}
     ranked = sorted((qdisc for qdisc in shares if shares[qdisc] == shares[qdisc]), key=lambda qdisc: shares[qdisc])
     takes = ", ".join(f"{style.number(shares[qdisc], 2)} with {looks[qdisc].label}" for qdisc in ranked)
     shares_sentence = (
         f"The unresponsive “{of}” gets these multiples of its fair share in {comparison.names[1]}: {takes}."
     )
     judged = [qdisc for qdisc in ranked if qdisc.partition(":")[0] in promising]
-    limiting, others = ([q for q in judged if (shares[q] <= LIMITED_TO) == side] for side in (True, False))
-    sides = {f"hold it to {LIMITED_TO:g} times its fair share": limiting, "do not": others}
+    verdicts = {qdisc: _is_held(quantities[qdisc]) for qdisc in judged}
+    words = {
+        Verdict.HOLDS: f"hold it to {LIMITED_TO:g} times its fair share",
+        Verdict.DIFFERS: "do not",
+        Verdict.INCONCLUSIVE: "not shown to hold it",
+    }
+    sides = {word: [qdisc for qdisc in judged if verdicts[qdisc] is verdict] for verdict, word in words.items()}
     limits = "; ".join(f"{word}: {', '.join(looks[q].label for q in each)}" for word, each in sides.items() if each)
     return (
         f"{shares_sentence} Of the disciplines that limit unresponsive flows, {limits}." if limits else shares_sentence
