@@ -72,8 +72,8 @@ def test_equal_values_show_that_they_are_rounded():
     # Whole numbers on both sides are counts; else the least difference, or a bin of a histogram, is the width.
     assert rounding([1.0, 1.0, 4.0], [2.0, 3.0, 5.0]) == [1 / 12, 0.0]
     assert rounding([1.5, 1.5, 4.0, 4.25]) == [0.25**2 / 12]
-    assert rounding([12.8] * 3) == pytest.approx([0.1**2 / 12])
-    assert rounding([1.0, 2.0], [0.5, 0.5]) == pytest.approx([0.0, (0.5 / 128) ** 2 / 12])
+    assert rounding([12.8] * 3) == pytest.approx([0.2**2 / 12])
+    assert rounding([1.0, 2.0], [0.5, 0.5]) == pytest.approx([0.0, (0.5 / 64) ** 2 / 12])
     assert rounding([math.nan, 1.5]) == [0.0]
 
 

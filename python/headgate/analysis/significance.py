@@ -24,7 +24,7 @@ POWER = 0.8
 #: The least number of seeds that can show a difference.
 LEAST_SEEDS = 5
 #: The widest bin of a histogram (`aqm::parts::Histogram`), as a share of its value.
-BIN = 2.0**-7
+BIN = 2.0**-6
 #: The largest number of seeds that `seeds_needed` gives.
 MOST_SEEDS = 1000
 
