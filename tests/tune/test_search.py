@@ -13,9 +13,10 @@ from headgate.errors import InterruptedRunError, ResultError
 from headgate.execution.runner import Watcher
 from headgate.files import sealed
 from headgate.tuning import outcome, search, show
+from headgate.tuning.goals import Goals, changes
 from headgate.tuning.search import Search
 from headgate.tuning.study import FILE, NAME, SearchPlan, Trial
-from tests.conftest import Command
+from tests.conftest import SMALL, Command
 from tests.tune.conftest import CHANGES, plan_of, validate_document
 
 TUNE = ["--qdisc", "red", *(word for each in CHANGES for word in ("--set", each)), "--out", "out"]
@@ -173,6 +174,15 @@ def test_the_front_has_the_undominated_settings_and_the_best_keeps_the_bound():
     assert nearest is not None
     assert nearest.number == 1
     assert [each.number for each in outcome.evenly_spaced(trials, 3)] == [0, 2, 4]
+
+
+def test_settings_whose_seeds_gave_the_same_runs_show_no_change():
+    fixed = headgate.Scenario.parse(SMALL, seeds=5, qdiscs=["droptail", "droptail:limit=20p"])
+    result = headgate.run(fixed, report=False)
+    goals = Goals.of(["jain", "p95 queue delay"], [], fixed)
+    was, now = goals.measure_all(result, fixed.qdiscs).values()
+    rows = [(goal, now[str(goal.metric)], was[str(goal.metric)]) for goal in goals.goals]
+    assert all(change.now.mean != change.was.mean and not change.shown for change in changes(rows))
 
 
 def test_a_change_has_its_interval():

@@ -47,9 +47,13 @@ class Judgement(NamedTuple):
 
 
 class Quantity(NamedTuple):
-    """A measured quantity: one value per seed, in the order of the seeds; NaN if a seed has no value."""
+    """A measured quantity: one value per seed, in the order of the seeds; NaN if a seed has no value.
+
+    `repeats` has the place of the first seed with the same run, for each seed; empty if it is not known.
+    """
 
     per_seed: tuple[float, ...]
+    repeats: tuple[int, ...] = ()
 
     @property
     def mean(self) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from headgate.analysis.significance import ALPHA, TTest, holm, paired, seeds_needed
+from headgate.analysis.significance import ALPHA, TTest, holm, once, paired, seeds_needed
 
 #: A quantity under each discipline: one value per seed, NaN or None where nothing was measured. Less is better.
 PerDiscipline = Mapping[str, Sequence[float | None]]
@@ -60,7 +60,7 @@ class ComparedPairs:
         pairs = [(quantity, *names) for quantity, each in self.values.items() for names in combinations(each, 2)]
         tests = [
             paired(
-                *_once((self.values[quantity][one], self.values[quantity][two]), (repeats.get(one), repeats.get(two)))
+                *once((self.values[quantity][one], self.values[quantity][two]), (repeats.get(one), repeats.get(two)))
             )
             for quantity, one, two in pairs
         ]
@@ -116,11 +116,3 @@ class ComparedPairs:
             return None
         clearest = max(tried, key=lambda pair: abs(pair.test.mean) / (pair.test.deviation or math.inf))
         return SeedsNeeded(clearest, seeds_needed(clearest.test, len(self.all)))
-
-
-def _once(sides: Sequence[Sequence[float]], repeats: Sequence[Sequence[int] | None]) -> list[list[float]]:
-    """The values of several disciplines at those seeds whose runs no earlier seed gave too."""
-    seeds = range(len(sides[0]))
-    keys = [tuple(seed if places is None else places[seed] for places in repeats) for seed in seeds]
-    first = [seed for seed in seeds if keys.index(keys[seed]) == seed]
-    return [[side[seed] for seed in first] for side in sides]

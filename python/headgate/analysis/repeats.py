@@ -13,7 +13,11 @@ RANDOMIZE = 'start flows at random times (start = "0s..1s"), or give TCP send_ji
 
 def repeats(result: ResultTables) -> dict[str, list[int]]:
     """For each discipline and seed, the place of the first seed whose row of every flow and link is the same."""
-    return {qdisc: _of_qdisc(result, qdisc) for qdisc in qdiscs(result)}
+    known: dict[str, list[int]] = vars(result).setdefault("_repeats", {})
+    for qdisc in qdiscs(result):
+        if qdisc not in known:
+            known[qdisc] = _of_qdisc(result, qdisc)
+    return known
 
 
 def distinct(result: ResultTables) -> int:

@@ -48,6 +48,17 @@ class TTest(NamedTuple):
         return min(1.0, 2 * min(self.p_below, self.p_above))
 
 
+def once(sides: Sequence[Sequence[float]], repeats: Sequence[Sequence[int] | None]) -> list[list[float]]:
+    """The values of several sides at those seeds whose runs no earlier seed gave too.
+
+    `repeats` has, for each side and seed, the place of the first seed with the same run; None if all differ.
+    """
+    seeds = range(len(sides[0]))
+    keys = [tuple(seed if not places else places[seed] for places in repeats) for seed in seeds]
+    first = [seed for seed in seeds if keys.index(keys[seed]) == seed]
+    return [[side[seed] for seed in first] for side in sides]
+
+
 def rounding(*sides: Sequence[float]) -> list[float]:
     """The variance that rounding adds to a value of each side. Equal values in a side show that it is rounded.
 

@@ -8,7 +8,7 @@ from headgate.analysis.judge import Quantity
 from headgate.analysis.links import LinkDirection, compared
 from headgate.analysis.metrics.catalogue import OF_FLOWS, OF_LINK, Measure
 from headgate.analysis.repeats import repeats
-from headgate.analysis.significance import ALPHA, holm, paired, unpaired
+from headgate.analysis.significance import ALPHA, holm, once, paired, unpaired
 from headgate.analysis.summary import summarize
 from headgate.compare.agree import Difference, agree, common
 from headgate.results import Result
@@ -161,13 +161,10 @@ def _judged(rows: list[MeasuredPair], results: tuple[Result, Result], *, pairs: 
 
 def _once(values: tuple[Quantity, Quantity], places: list[list[int]], *, pairs: bool) -> list[Quantity]:
     """The values at seeds that gave new runs: of either result with `pairs`, else of each by itself."""
+    sides = [each.per_seed for each in values]
     if pairs:
-        both = list(zip(*places, strict=True))
-        places = [[both.index(key) for key in both]] * 2
-    return [
-        Quantity(tuple(value for seed, value in enumerate(each.per_seed) if of[seed] == seed))
-        for each, of in zip(values, places, strict=True)
-    ]
+        return [Quantity(tuple(side)) for side in once(sides, places)]
+    return [Quantity(tuple(*once([side], [of]))) for side, of in zip(sides, places, strict=True)]
 
 
 def name_of(direction: LinkDirection) -> str:

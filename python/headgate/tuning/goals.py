@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from headgate.analysis.judge import Quantity, Verdict
 from headgate.analysis.metrics import Bound, Metric, bound, metric
-from headgate.analysis.significance import ALPHA, TTest, holm, paired, seeds_needed
+from headgate.analysis.significance import ALPHA, TTest, holm, once, paired, seeds_needed
 from headgate.errors import UsageError
 from headgate.results import Result
 from headgate.scenario import Scenario
@@ -69,7 +69,7 @@ class SettingChange(NamedTuple):
 def changes(compared: Iterable[tuple[Goal, Quantity, Quantity]]) -> list[SettingChange]:
     """Compares each `now` with its `was` in (goal, now, was): paired t tests, corrected for their number (Holm)."""
     rows = list(compared)
-    tests = [paired(now.per_seed, was.per_seed) for _, now, was in rows]
+    tests = [paired(*once((now.per_seed, was.per_seed), (now.repeats, was.repeats))) for _, now, was in rows]
     corrected = holm([test.p for test in tests])
     return [
         SettingChange(*row, test, _verdict(row[0], test) if p < ALPHA else Verdict.INCONCLUSIVE)
@@ -114,12 +114,15 @@ class Goals(NamedTuple):
         return list(dict.fromkeys([*(each.metric for each in self.goals), *(each.metric for each in self.bounds)]))
 
     def measure(self, result: Result, qdisc: str) -> dict[str, Quantity]:
-        """Every metric of one discipline in a result, by its name."""
-        return {str(each): each.of(result, qdisc) for each in self.metrics}
+        """Every metric of one discipline in a result, by its name, as a trial of a search keeps it: values alone."""
+        return {name: Quantity(each.per_seed) for name, each in self._measured(result, qdisc).items()}
 
     def measure_all(self, result: Result, specs: Iterable[str]) -> dict[str, dict[str, Quantity]]:
         """Every metric of a result's disciplines, by the texts in `specs`, by which they were requested."""
-        return {spec: self.measure(result, qdisc) for spec, qdisc in zip(specs, result.scenario.qdiscs, strict=True)}
+        return {spec: self._measured(result, qdisc) for spec, qdisc in zip(specs, result.scenario.qdiscs, strict=True)}
+
+    def _measured(self, result: Result, qdisc: str) -> dict[str, Quantity]:
+        return {str(each): each.of(result, qdisc) for each in self.metrics}
 
     def __str__(self) -> str:
         bounds = f", subject to {' and '.join(map(str, self.bounds))}" if self.bounds else ""

@@ -131,7 +131,8 @@ def without_ineffective(plan: SearchPlan, trial: Trial, folder: Path, runs: Runs
         return trial
     scenario = plan.scenario.changed(qdiscs=back.values())
     result = runs(folder / PUT_BACK / store.folder_name(scenario), scenario)
-    measured_by_name = plan.goals.measure_all(result, back)
+    qdiscs = zip(back, result.scenario.qdiscs, strict=True)
+    measured_by_name = {name: plan.goals.measure(result, qdisc) for name, qdisc in qdiscs}
     # Compared as text, since NaN does not equal itself.
     ineffective = [name for name, measured in measured_by_name.items() if repr(measured) == repr(trial.measured)]
     settings = {**trial.settings, **{name: plan.base.value(name) for name in ineffective}}

@@ -14,6 +14,7 @@ from headgate.analysis.links import LinkDirection
 from headgate.analysis.metrics.catalogue import MEASURES, OF_FLOWS, OF_LINK, Measure, owner
 from headgate.analysis.metrics.measuring import SPREAD
 from headgate.analysis.metrics.views import FlowsView, LinkView
+from headgate.analysis.repeats import repeats
 from headgate.errors import UsageError, did_you_mean, warn_renamed
 from headgate.files import renamed
 from headgate.files.result_tables import ResultTables
@@ -42,7 +43,8 @@ class Metric(NamedTuple):
         """One value per seed, in the measure's unit; NaN for seeds without a value."""
         measured = self._taken(result, qdisc)
         per_seed = (measured if self.part is None else measured[self.part])["per_seed"]
-        return Quantity(tuple(math.nan if value is None else value for value in per_seed))
+        values = tuple(math.nan if value is None else value for value in per_seed)
+        return Quantity(values, tuple(repeats(result)[qdisc]))
 
     def show(self, measured: Quantity) -> str:
         """Mean and half its 95 % interval, with the unit."""
