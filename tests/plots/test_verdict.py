@@ -80,6 +80,18 @@ def test_a_flow_is_held_only_if_its_whole_interval_is_below_the_bound(udp, chang
     assert sentence([choke, red], RATE).startswith("CHOKe lets the unresponsive flow take ")
 
 
+def test_disciplines_are_said_to_hold_a_flow_only_if_all_that_are_named_do():
+    ranking = [
+        two_classes("FRED", 8.3e6, 1.1e6, misallocated=six([0.2e6, 0.3e6, 0.4e6])),
+        two_classes("CHOKe", 5.0e6, 4.28e6, misallocated=six([0.5e6, 0.2e6, 0.6e6])),
+        two_classes("FABA", 8.2e6, 1.2e6, misallocated=six([1.4e6, 1.5e6, 1.6e6])),
+    ]
+    assert sentence(ranking, RATE) == (
+        "FRED and CHOKe let the unresponsive flow take 1.10 and 4.28 Mbit/s (fair share 0.930; no difference from FRED "
+        "shown). FABA lets it take 1.20"
+    )
+
+
 def test_disciplines_that_are_not_shown_to_differ_from_the_first_share_its_rank():
     ranking = [
         two_classes("FRED", 8.3e6, 1.1e6, misallocated=six([0.2e6, 0.3e6, 0.4e6])),

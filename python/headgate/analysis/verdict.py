@@ -159,7 +159,7 @@ def _protection(comparison: ComparedFindings, finding: Finding, rate_bps: float,
     others = [*(rest[:1] if len(named) == 1 else []), rest[-1]][-2 if len(rest) > 1 else -1 :]
     amounts = {each.label: style.number(_taken(each) / scale) for each in others}
     # The next best may hold the flow too, to a little more.
-    if _holds(others[0]) and _holds(best[0]):
+    if _holds(others[0]) and all(map(_holds, named)):
         label = others.pop(0).label
         statement = f"{statement}, {label} to {amounts[label]}"
     if not others:

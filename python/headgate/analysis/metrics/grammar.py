@@ -44,7 +44,7 @@ class Metric(NamedTuple):
         measured = self._taken(result, qdisc)
         per_seed = (measured if self.part is None else measured[self.part])["per_seed"]
         values = tuple(math.nan if value is None else value for value in per_seed)
-        return Quantity(values, tuple(repeats(result)[qdisc]))
+        return Quantity(values, tuple(repeats(result).get(qdisc, ())))
 
     def show(self, measured: Quantity) -> str:
         """Mean and half its 95 % interval, with the unit."""
