@@ -14,6 +14,7 @@ import numpy as np
 from pages import filled, table
 
 import headgate
+from headgate import style
 from headgate.analysis import findings
 from headgate.analysis.judge import Quantity
 from headgate.analysis.pairs import ComparedPairs
@@ -118,7 +119,7 @@ def run_table(result: headgate.Result) -> Null:
 
 def run_findings(result: headgate.Result) -> Null:
     """The findings of the sentence."""
-    labels = dict(zip(QDISCS, ("DropTail", "RED", "FRED"), strict=True))
+    labels = {qdisc: look.label for qdisc, look in style.looks(QDISCS).items()}
     values = {
         finding.name: {qdisc: np.array(finding.values[label], dtype=float) for qdisc, label in labels.items()}
         for finding in findings.of(result).findings
@@ -145,9 +146,8 @@ def changed_metrics(result: headgate.Result) -> Null:
     def null(qdisc: str, groups: np.ndarray) -> bool:
         rows = []
         for goal in goals.goals:
-            was, *others = (
-                Quantity(tuple(values(measured[qdisc][str(goal.metric)], group))) for group in groups
-            )  # fmt: skip
+            quantity = measured[qdisc][str(goal.metric)]
+            was, *others = (Quantity(tuple(values(quantity, group))) for group in groups)
             rows += [(goal, now, was) for now in others]
         return any(each.shown for each in changes(rows))
 

@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 from headgate.analysis.significance import ALPHA, TTest, holm, once, paired, seeds_needed
 
+#: What a star says; see `ComparedPairs.starred`.
+STARRED = "no other is shown to be better, and another to be worse"
 #: A quantity under each discipline: one value per seed, NaN or None where nothing was measured. Less is better.
 PerDiscipline = Mapping[str, Sequence[float | None]]
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from headgate import identity, style
+from headgate.analysis.pairs import STARRED
 from headgate.analysis.repeats import too_few
 from headgate.files import tables
 from headgate.results import Result
@@ -122,7 +123,7 @@ def _caption(result: Result) -> str:
     """What the numbers are, as a comment: the scenario, the seeds and the folder's hash."""
     scenario = result.scenario
     seeds = len(scenario.seeds)
-    bold = too_few(result) or "bold: no other is shown to be better, and another to be worse"
+    bold = too_few(result) or f"bold: {STARRED}"
     spread = "one seed" if seeds == 1 else f"mean of {seeds} seeds, margin of error (95 %), {bold}"
     world = "" if scenario.world == RunWorld.SIM else f" on real packets ({scenario.world})"
     return f"{scenario.name}{world}, {spread}; configuration {identity.name_of(result.manifest['config_hash'])}"

@@ -13,6 +13,7 @@ from headgate.analysis.columns import ColumnArrays
 from headgate.analysis.division import divisions
 from headgate.analysis.links import LinkDirection
 from headgate.analysis.metrics.catalogue import FLOWS, LINK, Measure
+from headgate.analysis.pairs import STARRED
 from headgate.analysis.repeats import too_few
 from headgate.analysis.spread import Estimate, half
 from headgate.results import Result
@@ -89,7 +90,7 @@ def _tables(
 ) -> list[PageTable]:
     """A table for each block of rows, with its caption. Their stars are one family of tests."""
     stars = terminal.TableStars.of(result, columns, blocks)
-    bold = too_few(result) or "Bold: no other is shown to be better, and another to be worse"
+    bold = too_few(result) or f"Bold: {STARRED}"
     captions = [f"{caption} {bold[0].upper()}{bold[1:]}." for caption in captions]
     return [_table(one, columns, rows, its) for one, rows, its in zip(captions, blocks, stars, strict=True)]
 

@@ -12,6 +12,7 @@ from rich.text import Text
 from headgate import scenario as scenarios
 from headgate import style
 from headgate.analysis.links import first
+from headgate.analysis.pairs import STARRED
 from headgate.analysis.repeats import too_few
 from headgate.counting import counted
 from headgate.results import Result
@@ -149,4 +150,4 @@ def _caption(result: Result, fitted: FittedColumns) -> str:
     if seeds == 1:
         return f"one seed, which shows no best{delays}"
     spread = f"mean of {seeds} seeds, ± margin of error (95 %){delays}"
-    return f"{spread}; {too_few(result) or f'{BEST} no other is shown to be better, and another to be worse'}"
+    return f"{spread}; {too_few(result) or f'{BEST} {STARRED}'}"

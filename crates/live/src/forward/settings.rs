@@ -111,7 +111,7 @@ impl LaneSettings {
         Ok([build(0)?, build(1)?])
     }
 
-    /// Replaces those of `lanes` that there are; see [`refit`](LaneSettings::refit).
+    /// Replaces the lanes that the thread serves; see [`refit`](LaneSettings::refit).
     pub(crate) fn refit_lanes(
         settings: &[LaneSettings; 2],
         lanes: &mut Lanes,
