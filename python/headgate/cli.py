@@ -91,6 +91,11 @@ def main() -> None:
         with suppress(OSError):
             typer.echo(storage_failure(error), err=True)
         raise SystemExit(ResultError.exit_code) from None
+    except Exception:
+        if not stopping.received():
+            raise
+        typer.echo("error: stopped", err=True)
+        raise SystemExit(stopping.exit_code()) from None
     finally:
         # CPython remembers a KeyboardInterrupt that ended an `exec` of text, as in the definition of a dataclass.
         # `python -m` then dies of SIGINT, whatever the exit code. Another `exec` of text resets this

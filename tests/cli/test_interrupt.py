@@ -72,6 +72,28 @@ TyperGroup.invoke = lambda *_: os.kill(os.getpid(), int(number))
 main()
 """
 
+#: Signals us inside of a library that turns every error into another one: within a command, or outside of any.
+TURNED_INTO_ANOTHER_ERROR = """\
+import os, sys, time
+from headgate.__main__ import main
+
+def library(*_words):
+    try:
+        os.kill(os.getpid(), int(number))
+        time.sleep(60)
+    except BaseException:
+        raise ValueError("a matrix is invalid") from None
+
+_, number, place, *sys.argv[1:] = sys.argv
+if place == "command":
+    from headgate.terminal import listing
+    listing.disciplines = library
+else:
+    from typer.core import TyperGroup
+    TyperGroup.invoke = library
+main()
+"""
+
 
 def interrupted(
     module: str, begins: str, *before: str, typed: str = "--version", number: int = signal.SIGINT
@@ -126,6 +148,14 @@ def test_a_signal_while_options_are_read_ends_a_command_with_its_code(number: si
     assert subprocess.run(words, capture_output=True, text=True, check=False).returncode == 128 + number
 
 
+@pytest.mark.parametrize("place", ["command", "typer"])
+@pytest.mark.parametrize("number", [signal.SIGINT, *STOPS])
+def test_an_error_that_a_signal_became_in_a_library_ends_a_command_as_the_signal(number: signal.Signals, place: str):
+    words = [sys.executable, "-c", TURNED_INTO_ANOTHER_ERROR, str(int(number)), place, "list"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (128 + number, "", "error: stopped\n")
+
+
 @pytest.mark.parametrize("number", STOPS)
 def test_other_signals_keep_finished_runs_and_name_them(small: Path, tmp_path: Path, number: signal.Signals):
     words = [sys.executable, "-m", "headgate", "run", str(small), "--set", "duration=300s", "--seeds", "20"]
@@ -176,7 +206,9 @@ def test_a_closed_terminal_that_takes_no_more_output_does_not_change_the_code_of
     words = [sys.executable, "-c", HOLDING_OUTPUT]
     with subprocess.Popen(words, stdin=shell, stdout=shell, stderr=shell, start_new_session=True) as command:
         os.close(shell)
-        assert os.read(screen, 100)
+        shown = b""
+        while not shown.endswith(b"\n"):  # the rest of the line could not be written any more
+            shown += os.read(screen, 100)
         os.close(screen)
         command.send_signal(signal.SIGHUP)
         assert command.wait(60) == 128 + signal.SIGHUP

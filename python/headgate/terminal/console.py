@@ -81,6 +81,10 @@ def with_error_messages(command: Callable[P, R]) -> Callable[P, R]:
             raise  # the reader of our output has ended, such as `head`; typer ends quietly
         except OSError as error:
             message, code = printable(storage_failure(error), (args, kwargs)), ResultError.exit_code
+        except Exception:
+            if not stopping.received():
+                raise
+            message, code = "error: stopped", INTERRUPTED
         with suppress(OSError):  # standard error may be full too
             typer.echo(message, err=True)
         # Errors that follow a signal have its code: output fails if the terminal was closed.

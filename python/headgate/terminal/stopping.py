@@ -26,8 +26,8 @@ _received: list[tuple[int, float]] = []
 
 def install() -> None:
     """Lets the signals stop the command. A signal that was ignored from the start, as by `nohup`, stays ignored."""
-    for number in STOPS:
-        if signal.getsignal(number) is signal.SIG_DFL:
+    for number in (signal.SIGINT, *STOPS):
+        if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
             signal.signal(number, interrupt)
 
 
@@ -57,12 +57,17 @@ def is_ours(number: int) -> bool:
 def interrupt(number: int, _frame: FrameType | None) -> None:
     """The handler: raises `KeyboardInterrupt`, so that finished work is kept and everything is closed."""
     now = time.monotonic()
-    if _received and now - _received[-1][1] < REPETITION_S:
+    if number != signal.SIGINT and _received and now - _received[-1][1] < REPETITION_S:
         return
     _received.append((number, now))
     raise KeyboardInterrupt
 
 
+def received() -> bool:
+    """Whether a signal has come. Errors that follow are its consequence: libraries turn an interruption into others."""
+    return bool(_received)
+
+
 def exit_code(otherwise: int = SIGNALED + signal.SIGINT) -> int:
-    """The exit code for the signal that stopped the command; `otherwise` if none of `STOPS` did."""
+    """The exit code for the signal that stopped the command; `otherwise` if none did."""
     return SIGNALED + _received[0][0] if _received else otherwise
