@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import headgate
+from tests.sources import parsed
 
 ROOT = Path(headgate.__file__).parent
 CRATES = ROOT.parents[1] / "crates"
@@ -93,7 +94,7 @@ def found() -> Iterator[tuple[str, str, str]]:
     for file in sorted(ROOT.rglob("*.py")):
         name = str(file.relative_to(ROOT))
         if name != GUARD:
-            calls = reads(ast.parse(file.read_text()))
+            calls = reads(parsed(file.read_text()))
             yield from ((name, scope, f"{name}:{line}: {text}") for scope, line, text in calls)
 
 
@@ -111,8 +112,8 @@ WAYS = ["open(a)", "Path(a).read_text()", "a.open()", "os.open(a, 0)", "json.loa
 
 @pytest.mark.parametrize("text", WAYS)
 def test_the_search_finds_every_way_to_read(text: str):
-    assert len(list(reads(ast.parse(text)))) == 1
-    assert not list(reads(ast.parse("guarded.read_bytes(a)\nresources.files(a).read_text()\nDISK.open(a)")))
+    assert len(list(reads(parsed(text)))) == 1
+    assert not list(reads(parsed("guarded.read_bytes(a)\nresources.files(a).read_text()\nDISK.open(a)")))
 
 
 #: Reads in the crates, by file: all of them name a file below /proc or /sys.

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import headgate
+from tests.sources import parsed
 
 PACKAGE = Path(headgate.__file__).parent
 CRATES = Path(__file__).parents[2] / "crates"
@@ -80,7 +81,7 @@ def test_python_starts_processes_in_the_listed_places_only():
     found: dict[tuple[str, str], str] = {}
     for file in sorted(PACKAGE.rglob("*.py")):
         name = str(file.relative_to(PACKAGE))
-        found |= {(name, what): f"{name}:{line}" for line, what in starts(ast.parse(file.read_text()))}
+        found |= {(name, what): f"{name}:{line}" for line, what in starts(parsed(file.read_text()))}
     assert {place: where for place, where in found.items() if place not in ALLOWED} == {}, (
         "start Python code with headgate/execution/children.py, or say in ALLOWED why the process keeps nothing of ours"
     )
@@ -103,7 +104,7 @@ def test_the_search_finds_every_way_to_start_a_process():
         "import multiprocessing", "asyncio.create_subprocess_exec('a')", "link.spawn(['a'])", "run = os.popen",
         "os.getpid()", "from concurrent.futures import ThreadPoolExecutor",
     ]  # fmt: skip
-    assert sorted({line for line, _ in starts(ast.parse("\n".join(lines)))}) == list(range(1, 13))
+    assert sorted({line for line, _ in starts(parsed("\n".join(lines)))}) == list(range(1, 13))
     assert RUST.findall(without_tests("Command::new\nunsafe { libc::fork() }\n// libc::fork\nArc::clone(&a)")) == [
         "Command::new",
         "libc::fork",

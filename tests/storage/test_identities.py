@@ -18,6 +18,7 @@ from headgate.execution.runner import Watcher
 from headgate.files import names, receipts, sealed, store
 from headgate.scenario import RunWorld
 from tests.conftest import Command, files
+from tests.sources import parsed
 from tests.storage import test_identities_of_sweeps
 from tests.storage.collisions import BRIEF, colliding, short, with_limit
 
@@ -109,7 +110,7 @@ def test_every_function_that_makes_a_name_is_tried():
             where = str(file.relative_to(ROOT)).removeprefix("python/")
             if where == "headgate/identity.py":
                 continue
-            found |= {f"{where} {name}" for name, node in functions(ast.parse(file.read_text())) if makes_name(node)}
+            found |= {f"{where} {name}" for name, node in functions(parsed(file.read_text())) if makes_name(node)}
     plain = {entry for entry in KINDS if entry in found}
     # A method is listed by its class only if another function of the file has its name.
     methods = {entry: re.sub(r" \w+\.", " ", entry) for entry in found - plain}

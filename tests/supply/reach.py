@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.sources import parsed
+
 FunctionDef = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -38,7 +40,7 @@ class Package:
             parts = [folder.name, *file.relative_to(folder).with_suffix("").parts]
             module = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
             self._modules.add(module)
-            self._read(module, "", ast.parse(file.read_text("utf-8")).body)
+            self._read(module, "", parsed(file.read_text("utf-8")).body)
 
     def functions(self, module: str) -> list[str]:
         """The names of the functions in a module that are for others."""
