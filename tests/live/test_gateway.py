@@ -46,6 +46,11 @@ def transfer(roads: GatewayNetwork, size: int, address: str = FAR) -> float:
     return int(received) * 8 / float(seconds)
 
 
+def over(rate: Callable[[], float], most: float) -> float:
+    """A measured rate over the greatest that it can be."""
+    return rate() / most
+
+
 def test_tcp_gets_the_rate_and_after_a_reload_the_new_rate(
     roads: GatewayNetwork, gateway: Callable[..., Gateway], tmp_path: Path
 ):
@@ -54,11 +59,11 @@ def test_tcp_gets_the_rate_and_after_a_reload_the_new_rate(
     running = gateway("--config", config, "--metrics", "127.0.0.1:9100")
     assert [roads.promiscuity(name) for name in ("in", "out")] == [1, 1]
     # The first window, 10 of 1000 packets, arrives before the link is full.
-    assert 0.9 < best(lambda: transfer(roads, 1_500_000) / (20e6 * TCP_SHARE), 0.9) < 1.03
+    assert 0.9 <= best(lambda: transfer(roads, 1_500_000) / (20e6 * TCP_SHARE), 0.9) < 1.03
     config.write_text('rate = "20Mbit/s"\nreverse-rate = "5Mbit/s"\nqdisc = "faba"\n')
     running.send_signal(signal.SIGHUP)
     running.wait_for("reloaded")
-    assert 0.9 < best(lambda: transfer(roads, 400_000) / (5e6 * TCP_SHARE), 0.9) < 1.03
+    assert 0.9 <= best(lambda: transfer(roads, 400_000) / (5e6 * TCP_SHARE), 0.9) < 1.03
     shown = json.loads(roads.run(roads.near, sys.executable, "-m", "headgate", "top", "gateway", "--once", "--json"))
     assert (shown["pid"], shown["what"]) == (running.process.pid, "in - out")
     flows = [flow for flow in shown["view"]["reverse"]["flows"] if flow["source_port"] == 5000]
@@ -114,7 +119,7 @@ def test_each_direction_has_a_thread_that_keeps_to_its_processor(
     threads = threads_of(running.process.pid)
     assert [threads[name]["Cpus_allowed_list"] for name in ("forward", "reverse")] == [first, last]
     assert "gateway" not in threads
-    assert 0.9 < best(lambda: transfer(roads, 1_500_000) / (20e6 * TCP_SHARE), 0.9) < 1.03
+    assert 0.9 <= best(lambda: transfer(roads, 1_500_000) / (20e6 * TCP_SHARE), 0.9) < 1.03
     shown = json.loads(roads.run(roads.near, sys.executable, "-m", "headgate", "top", "gateway", "--once", "--json"))
     # Acknowledgements in one direction, segments in the other.
     forward, reverse = (shown["view"][direction]["sent_bytes"] for direction in ("forward", "reverse"))
@@ -138,7 +143,7 @@ def test_busy_polling_never_sleeps_and_lets_others_have_the_processor(
         slept[options] = sleeps() - before
         assert threads_of(running.process.pid)["gateway"]["Cpus_allowed_list"] == processor
         # The hosts have the other processors, or a share of this one.
-        assert 0.9 < best(lambda: transfer(roads, 1_500_000) / (20e6 * TCP_SHARE), 0.9) < 1.03
+        assert 0.9 <= best(lambda: transfer(roads, 1_500_000) / (20e6 * TCP_SHARE), 0.9) < 1.03
         running.end()
     # A thread that sleeps publishes a view every 50 ms; a lock or a page may hold up one that does not.
     assert slept[("--busy-poll",)] < 5 < slept[()]
@@ -153,10 +158,9 @@ def test_with_all_offloads_on_tcp_gets_the_rate_in_packets_of_the_mtu(gateway: C
         assert watching.stdout.readline() == "listening\n"
         # Data in a frame of 1514 bytes: 40 bytes of IPv6, 20 of IPv4, 32 of TCP with timestamps.
         for address, header in ((FAR, 20), (FAR6, 40)):
-            share = (1500 - header - 32) / 1514
-            assert (
-                0.9 < best(partial(transfer, roads, 12_000_000, address), 0.9 * 100e6 * share) / (100e6 * share) < 1.02
-            )
+            most = 100e6 * (1500 - header - 32) / 1514
+            rate = partial(transfer, roads, 12_000_000, address)
+            assert 0.9 <= best(partial(over, rate, most), 0.9) < 1.02
         output, _ = watching.communicate(timeout=20)
         frames, longest = map(int, output.split())
         assert frames > size / 1448, "a program may miss some of twice as many"
