@@ -6,6 +6,7 @@
 //! simulator and the live forwarder implement [`HasFlow`], which maps packets to flows.
 #![forbid(unsafe_code)]
 
+mod active_shares;
 mod balance;
 mod core_columns;
 mod crossing;
@@ -25,6 +26,7 @@ mod path;
 pub mod pcapng;
 mod reasons;
 mod sender_state;
+mod shared_links;
 mod table;
 mod tables;
 mod traces;

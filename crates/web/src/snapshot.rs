@@ -73,7 +73,7 @@ impl Lab {
             "bytes": backlog.bytes,
             "gauges": gauges,
             "bins": world.bins(*hop),
-            "flows": (0..).zip(world.delivered_bytes(*now)).map(flow).collect::<Vec<_>>(),
+            "flows": (0..).zip(world.delivered_bytes()).map(flow).collect::<Vec<_>>(),
         });
         if let Value::Object(state) = state { state } else { Map::new() }
     }

@@ -48,7 +48,7 @@ class Transfers(NamedTuple):
 
 
 class GroupGoodput(NamedTuple):
-    """A group of flows, and its flows' goodput: one row a seed, one column a flow."""
+    """A group of flows, and its flows' goodput: one row a seed, one column a flow. `fair_bps` is their mean over seeds."""
 
     name: str
     role: Role
@@ -97,7 +97,9 @@ def groups(result: ResultTables, qdisc: str) -> list[GroupGoodput]:
         if len(part):
             goodput = values(part, "goodput_bps").reshape(-1, group.flows)
             fair = values(part, "fair_share_bps").reshape(-1, group.flows)
-            goodputs.append(GroupGoodput(group.name, group.role, group.flows, goodput, fair[0]))
+            # Flows with random starts have other shares with other seeds; one that was not active has none.
+            fair = np.nan_to_num(fair).mean(axis=0)
+            goodputs.append(GroupGoodput(group.name, group.role, group.flows, goodput, fair))
     return goodputs
 
 

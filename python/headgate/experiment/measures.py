@@ -47,8 +47,8 @@ def measure(number: Callable[Concatenate[Run, P], float]) -> Callable[P, RunMeas
 
 @measure
 def total(run: Run, column: str, group: str | None = None, kind: str | None = None) -> float:
-    """The sum of a column of the table `flows` over flows, such as `timeouts`."""
-    return float(run.flows(column, group, kind).sum())
+    """The sum of a column of the table `flows` over flows, such as `timeouts`; flows without a value add nothing."""
+    return float(np.nansum(run.flows(column, group, kind)))
 
 
 @measure
@@ -104,9 +104,13 @@ def share_of_flows_between(
 
 @measure
 def jain(run: Run, group: str | None = None, kind: str | None = None, *, alike: bool = False) -> float:
-    """Jain's index of goodput over fair share, or of goodput alone if `alike`; 1 if all values are equal."""
+    """Jain's index of goodput over fair share, or of goodput alone if `alike`; 1 if all values are equal.
+
+    A flow without a fair share was not active and does not count.
+    """
     rates = run.flows("goodput_bps", group, kind)
     share = rates if alike else rates / run.flows("fair_share_bps", group, kind)
+    share = share[np.isfinite(share)]
     squares = float((share**2).sum())
     return _ratio(float(share.sum()) ** 2, len(share) * squares)
 

@@ -85,7 +85,7 @@ impl<F: FnMut(Packet<FrameId>, Time)> NextHop<FrameId> for FrameSink<'_, F> {
     }
 
     #[inline]
-    fn receive(&mut self, packet: Packet<FrameId>, out: Time, _: bool) {
+    fn receive(&mut self, packet: Packet<FrameId>, [_, out]: [Time; 2], _: bool) {
         (self.receive)(packet, out);
     }
 

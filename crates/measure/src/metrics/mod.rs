@@ -3,12 +3,14 @@
 //! No state is kept for single packets, and state per flow is bounded. State that only losses change is stored apart
 //! from state that every packet changes.
 
+mod arrivals;
 mod fairness;
 mod loss;
 mod milestones;
 mod port;
 mod receivers;
 mod response;
+mod shares;
 mod synchronization;
 
 pub use fairness::FairnessRow;

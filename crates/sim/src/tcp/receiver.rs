@@ -80,6 +80,17 @@ impl TcpReceiver {
         self.expected
     }
 
+    /// Different segments received, in order or not.
+    #[inline]
+    pub fn received(&self) -> u32 {
+        if self.has_gap { self.expected + self.beyond_gap() } else { self.expected }
+    }
+
+    #[inline]
+    fn beyond_gap(&self) -> u32 {
+        self.details.as_ref().map_or(0, |details| details.out_of_order.len())
+    }
+
     /// When the delayed acknowledgement is due: call [`on_timer`](TcpReceiver::on_timer) then.
     #[inline]
     pub fn deadline(&self) -> Option<Time> {
@@ -347,6 +358,17 @@ mod tests {
                 }
             }
             prop_assert_eq!(receiver.expected(), 60);
+        }
+
+        #[test]
+        fn each_segment_counts_as_received_when_it_first_arrives(segments in prop::collection::vec(0u32..40, 0..200)) {
+            let mut receiver = TcpReceiver::default();
+            let mut arrived = std::collections::BTreeSet::new();
+            for seq in segments {
+                receiver.on_data(seq, false, false, &config(None), Time::ZERO);
+                arrived.insert(seq);
+                prop_assert_eq!(receiver.received() as usize, arrived.len());
+            }
         }
     }
 }

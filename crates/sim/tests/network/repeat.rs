@@ -78,7 +78,7 @@ fn digest(outcome: &Outcome) -> u64 {
             .into_iter()
             .for_each(|n| digest.number(n));
         digest.counts(&flow.counts);
-        [flow.goodput_bps, flow.fair_share_bps].into_iter().for_each(|x| digest.real(x));
+        [flow.goodput_bps, flow.fair_share_bps.unwrap_or(-1.0)].into_iter().for_each(|x| digest.real(x));
         [flow.cwnd_mean, flow.queue_delay_ms_mean].into_iter().for_each(|x| digest.real(x.unwrap_or(-1.0)));
     }
     for row in &outcome.intervals {

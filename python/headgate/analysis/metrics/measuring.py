@@ -146,7 +146,6 @@ def misallocated(flows: FlowsView) -> Estimate:
     goodput = [part.total("goodput_bps") for part in parts]
     fair = [part.total("fair_share_bps") for part in parts]
     if len(parts) == 1:
-        # Fair shares within a group are equal.
-        goodput, fair = list(parts[0]["goodput_bps"].T), [fair[0] / len(parts[0].columns)] * len(parts[0].columns)
+        goodput, fair = list(parts[0]["goodput_bps"].T), list(np.nan_to_num(parts[0]["fair_share_bps"]).T)
     pairs = list(zip(goodput, fair, strict=True))
     return estimate(sum(abs(got[seed] - due[seed]) for got, due in pairs) for seed in range(len(flows.seeds)))

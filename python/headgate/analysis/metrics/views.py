@@ -88,8 +88,8 @@ class FlowsView:
         return self._rows[column][:, self._selected]
 
     def total(self, column: str) -> Array:
-        """The sum over flows."""
-        whole: Array = self[column].sum(axis=1)
+        """The sum over flows. A flow without a value, as without a fair share, adds nothing."""
+        whole: Array = np.nansum(self[column], axis=1)
         return whole
 
     def reasons(self) -> Iterator[str]:

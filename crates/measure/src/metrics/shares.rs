@@ -1,0 +1,106 @@
+//! Fair shares in the slots of Jain's index.
+//!
+//! The share of a group in a slot is the mean of its active flows' share, over the time in which any of them is active.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use aqm::Time;
+
+use super::fairness::SCALES;
+use crate::shared_links::SharedLinks;
+
+/// A change in the number of active flows of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Change {
+    Begin(u16),
+    End(u16),
+    /// All its flows stop.
+    Stop(u16),
+}
+
+/// Averages the groups' fair shares over the slots of each scale.
+pub struct ShareMeter {
+    links: SharedLinks,
+    stops: Vec<Time>,
+    changes: BinaryHeap<Reverse<(Time, Change)>>,
+    now: Time,
+    /// By group and scale: the share added up over time, and the time.
+    sums: Vec<[(f64, f64); SCALES.len()]>,
+}
+
+impl ShareMeter {
+    /// No flow has begun. There will be `flows`, which stop at the times of their groups.
+    pub fn new(links: SharedLinks, stops: impl Iterator<Item = Time>, flows: usize) -> ShareMeter {
+        let stops: Vec<Time> = stops.collect();
+        let mut changes = BinaryHeap::with_capacity(flows + stops.len());
+        let stopping = (0..).zip(&stops).filter(|(_, stop)| **stop != Time::NEVER);
+        changes.extend(stopping.map(|(group, stop)| Reverse((*stop, Change::Stop(group)))));
+        ShareMeter { sums: vec![Default::default(); links.groups()], links, stops, changes, now: Time::ZERO }
+    }
+
+    /// A flow of `group` begins at `at`.
+    pub fn flow_begins(&mut self, group: usize, at: Time) {
+        self.changes.push(Reverse((at, Change::Begin(group as u16))));
+    }
+
+    /// A flow of `group` ends at `at`.
+    pub fn flow_ends(&mut self, group: usize, at: Time) {
+        self.changes.push(Reverse((at, Change::End(group as u16))));
+    }
+
+    /// Adds up the shares until `until`. Calls `began` with the group of each flow that begins before it.
+    pub fn advance(&mut self, until: Time, mut began: impl FnMut(usize)) {
+        while let Some(&Reverse((at, change))) = self.changes.peek()
+            && at < until
+        {
+            self.changes.pop();
+            self.add_until(at);
+            if let Change::Begin(group) = change {
+                began(usize::from(group));
+            }
+            self.apply(change, at);
+        }
+        self.add_until(until);
+        if self.changes.is_empty() {
+            self.changes = BinaryHeap::new(); // frees its memory
+        }
+    }
+
+    fn apply(&mut self, change: Change, at: Time) {
+        match change {
+            Change::Stop(group) => self.links.end_all(group.into()),
+            Change::Begin(group) | Change::End(group) if at >= self.stops[usize::from(group)] => {}
+            Change::Begin(group) => self.links.begin(group.into()),
+            Change::End(group) => self.links.end(group.into()),
+        }
+    }
+
+    fn add_until(&mut self, until: Time) {
+        let time = (until - self.now).as_secs_f64();
+        if time > 0.0 {
+            self.links.shares();
+            for group in 0..self.sums.len() {
+                if self.links.is_active(group) {
+                    let share = self.links.shares()[group];
+                    self.sums[group].iter_mut().for_each(|sum| *sum = (sum.0 + share * time, sum.1 + time));
+                }
+            }
+        }
+        self.now = self.now.max(until);
+    }
+
+    /// Forgets the slots so far.
+    pub fn restart(&mut self) {
+        self.sums.fill(Default::default());
+    }
+
+    /// Ends the slot of a scale: the share of each group in it; 0 for a group without active flows.
+    pub fn take(&mut self, scale: usize) -> Vec<f64> {
+        let share = |sums: &mut [(f64, f64); SCALES.len()]| {
+            let (share, time) = std::mem::take(&mut sums[scale]);
+            if time > 0.0 { share / time } else { 0.0 }
+        };
+        self.sums.iter_mut().map(share).collect()
+    }
+}
