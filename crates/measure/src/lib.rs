@@ -21,6 +21,7 @@ mod metrics;
 mod occupancy;
 mod outcome;
 mod over_time;
+mod packet_numbers;
 mod path;
 pub mod pcapng;
 mod reasons;

@@ -161,6 +161,10 @@ impl HasFlow for Segment {
     fn is_data(packet: &SimPacket) -> bool {
         !packet.handle.is_reply()
     }
+
+    fn handle_bits(packet: &SimPacket) -> u64 {
+        packet.handle.to_bits()
+    }
 }
 
 /// Received segments `start..end` beyond the cumulative acknowledgement.

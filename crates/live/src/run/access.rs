@@ -37,6 +37,10 @@ impl HasFlow for FrameId {
     fn is_data(packet: &Packet<FrameId>) -> bool {
         kind(&packet.handle) == PacketKind::Data
     }
+
+    fn handle_bits(packet: &Packet<FrameId>) -> u64 {
+        packet.handle.slot().into()
+    }
 }
 
 /// A path from one host to the other.

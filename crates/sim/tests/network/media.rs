@@ -1,5 +1,7 @@
 //! Links that lose, delay and reorder packets, and links with variable rates.
 
+use std::collections::BTreeSet;
+
 use headgate_measure::{FlowRow, LinkRow, PacketEvent};
 use headgate_scenario::{Changes, Files, Scenario};
 
@@ -89,13 +91,11 @@ fn link_losses_count_as_losses_of_their_flows() {
     let (outcome, events) = witness(&scenario("40s", "droptail", &format!("loss = 0.02\nloss_burst = 3\n{flows}")));
     assert_eq!(outcome.links[0].counts.dropped(), 0);
     // By flow: for each departure, whether the packet was delivered.
+    let of_kind = |kind| events.iter().filter(move |event| event.kind == kind);
+    let lost: BTreeSet<u64> = of_kind(PacketEvent::Lost).map(|event| event.packet).collect();
     let mut deliveries = vec![Vec::new(); 4];
-    for event in &events {
-        match event.kind {
-            PacketEvent::Sent => deliveries[event.flow as usize].push(true),
-            PacketEvent::Lost => *deliveries[event.flow as usize].last_mut().expect("it was sent") = false,
-            _ => {}
-        }
+    for event in of_kind(PacketEvent::Sent) {
+        deliveries[event.flow as usize].push(!lost.contains(&event.packet));
     }
     let lost = |deliveries: &[bool]| deliveries.iter().filter(|delivered| !**delivered).count() as u64;
     let agrees = |flow: &FlowRow| flow.link_losses > 0 && flow.link_losses == lost(&deliveries[flow.flow as usize]);

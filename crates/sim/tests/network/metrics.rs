@@ -1,6 +1,6 @@
 //! Metrics measured during a run agree with closed forms and with the event log.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use aqm::parts::Histogram;
 use aqm::{Span, Why};
@@ -99,19 +99,18 @@ fn a_packet_counts_as_reordered_at_the_queue_that_reorders_it_and_not_on_a_link_
     assert_eq!(outcome.flows[0].reordered, 0);
 }
 
-/// Runs of drops of `flows` and distances between drops, in packets, from the events. DropTail drops a packet on arrival
-/// or never.
+/// Runs of drops of `flows` and distances between drops, in packets, from the events.
 fn patterns(events: &[EventRow], flows: std::ops::Range<u32>) -> (BTreeMap<u64, u64>, BTreeMap<u64, u64>) {
     let (mut runs, mut distances) = (BTreeMap::new(), BTreeMap::new());
     for flow in flows {
-        let mut accepted: Vec<bool> = Vec::new();
-        for event in events.iter().filter(|event| event.flow == flow) {
-            match event.kind {
-                PacketEvent::Arrived => accepted.push(true),
-                PacketEvent::Dropped(_) => *accepted.last_mut().expect("it arrived") = false,
-                PacketEvent::Sent | PacketEvent::Marked(_) | PacketEvent::Lost => {}
-            }
-        }
+        let of_flow = events.iter().filter(|event| event.flow == flow);
+        let dropped: BTreeSet<u64> = of_flow
+            .clone()
+            .filter(|event| matches!(event.kind, PacketEvent::Dropped(_)))
+            .map(|event| event.packet)
+            .collect();
+        let arrivals = of_flow.filter(|event| event.kind == PacketEvent::Arrived);
+        let accepted: Vec<bool> = arrivals.map(|event| !dropped.contains(&event.packet)).collect();
         for run in accepted.split(|accepted| *accepted).filter(|run| !run.is_empty()) {
             *runs.entry(run.len() as u64).or_insert(0) += 1;
         }
