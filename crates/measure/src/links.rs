@@ -35,8 +35,8 @@ rows! {
         /// Events of the simulator in the whole run, in the same row.
         events: Option<u64> as Unit::Count,
     } also {
-        /// Drop rate without the drops that target identified flows; null if no packet arrived. R. Mahajan, S. Floyd,
-        /// D. Wetherall, "Controlling high-bandwidth flows at the congested router", ICNP 2001, section 1.
+        /// Drops over arrivals. Packets dropped for a reason that targets identified flows count as neither; null without
+        /// other packets. R. Mahajan, S. Floyd, D. Wetherall, "Controlling high-bandwidth flows at the congested router", ICNP 2001, section 1.
         ambient_drop_rate as Unit::Share, after "queue_delay_ms_max": |row: &LinkRow| {
             let (arrived, dropped) = row.counts.ambient();
             (arrived > 0).then(|| dropped as f64 / arrived as f64)

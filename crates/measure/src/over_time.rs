@@ -36,7 +36,7 @@ metrics! {
     QUEUE_BYTES = "queue_bytes", of "link" in Bytes;
     /// Share of the interval in which the link was sending.
     UTILIZATION = "utilization", of "link" in Share;
-    /// Ambient drop rate of the packets that arrived in the interval, as in `links`. No row if none arrived.
+    /// Ambient drop rate as in `links`: the interval's drops over its arrivals. No row if none arrived.
     AMBIENT_DROP_RATE = "ambient_drop_rate", of "link" in Share;
     /// Useful bits delivered per second, averaged over the interval.
     GOODPUT_BPS = "goodput_bps", of "group" in BitsPerSecond;

@@ -1,5 +1,7 @@
 //! Conservation of packets: counts, bytes and times agree.
 
+use std::collections::BTreeSet;
+
 use aqm::registry::ENTRIES;
 use aqm::{Counts, Span, Why};
 use headgate_measure::{Balance, EventRow, Outcome, PacketEvent};
@@ -90,10 +92,30 @@ fn check_packets(outcome: &Outcome, events: &[EventRow]) {
     }
 }
 
+/// Checks the ambient drop rate of the whole run and of each second, recounted without the packets that were dropped for a
+/// reason that targets identified flows: they are neither drops nor arrivals.
+fn check_ambient_rates(outcome: &Outcome, events: &[EventRow]) {
+    let targeted = |event: &&EventRow| matches!(event.kind, PacketEvent::Dropped(why) if why.targets_identified_flow());
+    let left_out: BTreeSet<u64> = events.iter().filter(targeted).map(|event| event.packet).collect();
+    let counted = || events.iter().filter(|event| !left_out.contains(&event.packet));
+    let rate = |from: f64, until: f64| {
+        let within = |event: &&EventRow| (from..until).contains(&event.time.as_secs_f64());
+        let arrived = counted().filter(within).filter(|event| event.kind == PacketEvent::Arrived).count();
+        let dropped = counted().filter(within).filter(|event| matches!(event.kind, PacketEvent::Dropped(_))).count();
+        (arrived > 0).then(|| dropped as f64 / arrived as f64)
+    };
+    let (arrived, dropped) = outcome.links[0].counts.ambient();
+    assert_eq!(rate(0.0, f64::INFINITY), Some(dropped as f64 / arrived as f64));
+    for row in outcome.intervals.iter().filter(|row| row.metric.name() == "ambient_drop_rate") {
+        assert_eq!(rate(row.time_s - 1.0, row.time_s), Some(row.value), "until {} s", row.time_s);
+    }
+}
+
 /// Checks the conservation laws on a run without a warm-up.
 fn check(scenario: &Scenario, outcome: &Outcome, events: &[EventRow]) {
     assert!(events.is_sorted_by_key(|event| event.time), "in order");
     check_packets(outcome, events);
+    check_ambient_rates(outcome, events);
     let (counts, held) = recount(events);
     assert_eq!(outcome.links[0].counts, counts, "events and counts agree");
     assert_eq!(counts.arrived, counts.sent + counts.dropped() + held);
