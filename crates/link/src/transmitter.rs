@@ -6,6 +6,7 @@ mod scheduled_rate;
 use std::sync::Arc;
 
 use aqm::{Rate, Span, Time};
+use headgate_measure::CapacityUse;
 use headgate_scenario::RateVariation;
 
 use opportunity_trace::OpportunityTrace;
@@ -39,6 +40,16 @@ impl Transmitter {
         let RateModel::Constant(constant) = &mut self.0 else { return false };
         *constant = FixedRate { rate, last: (0, Span::ZERO) };
         true
+    }
+
+    /// The amount sent up to `now`, and the amount that could have been sent; `None` for a constant rate, at which the
+    /// time spent sending says as much.
+    pub fn used(&self, now: Time) -> Option<CapacityUse> {
+        match &self.0 {
+            RateModel::Constant(_) => None,
+            RateModel::Schedule(schedule) => Some(schedule.used(now)),
+            RateModel::Trace(trace) => Some(trace.used(now)),
+        }
     }
 
     /// The end of a packet's transmission that begins at `now`, which must not precede the end of the last

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod balance;
+mod capacity_use;
 mod core_columns;
 mod crossing;
 mod distributions;
@@ -31,6 +32,7 @@ mod tables;
 mod traces;
 
 pub use balance::Balance;
+pub use capacity_use::CapacityUse;
 pub use distributions::{DelayRow, LossRow};
 pub use events::{EventBatch, EventLog, EventRow, GaugeColumn, PacketEvent};
 pub use fair_share::{FairShare, fair_shares};

@@ -3,6 +3,7 @@
 use aqm::{Backlog, ByReason, Counts, Discipline, FlowId, Ledger, Packet, SignalCounts, Span, Time, Why};
 use headgate_scenario::{Hop, Kind, Scenario};
 
+use crate::capacity_use::CapacityUse;
 use crate::crossing::CrossingFlows;
 use crate::events::{EventLog, PacketEvent};
 use crate::has_flow::HasFlow;
@@ -92,6 +93,8 @@ pub struct LinkLedger {
     occupancy: Occupancy,
     interval: Occupancy,
     total: Occupancy,
+    /// The use of a link of varying rate up to the last [`settle`](LinkLedger::settle).
+    used: CapacityUse,
     /// Ambient arrivals and drops at the last sample.
     ambient: SampledCounters,
     /// Packets queued when counting began.
@@ -129,6 +132,7 @@ impl LinkLedger {
             occupancy: Occupancy::default(),
             interval: Occupancy::default(),
             total: Occupancy::default(),
+            used: CapacityUse::default(),
             ambient: SampledCounters::default(),
             queued_before: 0,
         }
@@ -140,12 +144,15 @@ impl LinkLedger {
     }
 
     /// Updates the queue and link integrals to `now`. The transmission of the current packet ends `remaining` after
-    /// `now`.
-    pub fn settle(&mut self, backlog: Backlog, remaining: Span, now: Time) {
+    /// `now`. `used` is the use of a link of varying rate up to `now`.
+    pub fn settle(&mut self, backlog: Backlog, (remaining, used): (Span, Option<CapacityUse>), now: Time) {
         self.occupancy.set_backlog(backlog, now);
         // The current packet counts only up to `now`.
         let mut seen = std::mem::replace(&mut self.occupancy, Occupancy::starting(now, backlog, remaining));
         seen.busy = seen.busy - remaining;
+        if let Some(used) = used {
+            seen.used = Some(used.since(std::mem::replace(&mut self.used, used)));
+        }
         self.interval.add(&seen);
         self.total.add(&seen);
     }

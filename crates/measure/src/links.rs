@@ -22,8 +22,9 @@ rows! {
         link_losses: u64 as Unit::Packets,
         /// Packets queued when counting began, and at the end.
         queued: [u64; 2] as NoColumns,
-        /// Share of the time in which the link was sending. RFC 5166, section 2.1.1.
-        utilization: f64 as Unit::Share,
+        /// Bits sent over the bits that the link could have carried. At a constant rate this is the share of the time in
+        /// which it was sending. Null if it could carry none. RFC 5166, section 2.1.1.
+        utilization: Option<f64> as Unit::Share,
         /// Queue length in packets, averaged over time.
         queue_packets_mean: f64 as Unit::Packets,
         /// Queue length in bytes, averaged over time.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use aqm::Time;
+use headgate_measure::CapacityUse;
 use headgate_scenario::OPPORTUNITY;
 
 /// Sending opportunities as in mahimahi's `LinkQueue`. Bytes of an opportunity are lost if no packet is queued to use
@@ -16,11 +17,29 @@ pub(super) struct OpportunityTrace {
     next: usize,
     /// The opportunity in use: its time and remaining bytes.
     current: (Time, u64),
+    /// Bytes sent before the latest packets, and the latest packets.
+    sent_before: u64,
+    latest: LatestPackets,
+}
+
+/// The packets that use successive opportunities from the last moment on at which a transmission began.
+#[derive(Debug, Default)]
+struct LatestPackets {
+    bytes: u64,
+    /// The first opportunity, numbered from the start of the trace.
+    first: u64,
 }
 
 impl OpportunityTrace {
     pub(super) fn new(opportunities: Arc<[u64]>) -> OpportunityTrace {
-        OpportunityTrace { opportunities, periods_passed: 0, next: 0, current: (Time::NEVER, 0) }
+        OpportunityTrace {
+            opportunities,
+            periods_passed: 0,
+            next: 0,
+            current: (Time::NEVER, 0),
+            sent_before: 0,
+            latest: LatestPackets::default(),
+        }
     }
 
     fn length(&self) -> u64 {
@@ -51,10 +70,47 @@ impl OpportunityTrace {
         self.next = self.opportunities.partition_point(|moment| *moment <= within);
     }
 
+    /// Number of opportunities before `now`.
+    fn opportunities_before(&self, now: Time) -> u64 {
+        let Some(last) = now.as_nanos().checked_sub(1) else { return 0 };
+        let millis = last / 1_000_000;
+        let periods = millis / self.length();
+        let within = millis - periods * self.length();
+        let begun = self.opportunities.partition_point(|moment| *moment <= within);
+        periods * self.opportunities.len() as u64 + begun as u64
+    }
+
+    /// Bytes of the latest packets sent before `now`.
+    fn sent_of_latest(&self, now: Time) -> u64 {
+        let LatestPackets { bytes, first } = self.latest;
+        bytes.min(self.opportunities_before(now).saturating_sub(first) * OPPORTUNITY)
+    }
+
+    /// Bytes sent before `now`, and bytes of all opportunities. No packet can use an opportunity at the start.
+    pub(super) fn used(&self, now: Time) -> CapacityUse {
+        let at_start = self.opportunities.partition_point(|moment| *moment == 0) as u64;
+        let usable = self.opportunities_before(now).saturating_sub(at_start);
+        let sent = self.sent_before + self.sent_of_latest(now);
+        let work = |bytes: u64| u128::from(bytes) * 8_000_000_000;
+        CapacityUse { sent: work(sent), capacity: work(usable * OPPORTUNITY) }
+    }
+
+    /// Counts a packet of `bytes` whose transmission begins at `now`. If that of the packets before it ends now, they share
+    /// the opportunities of this moment.
+    fn count(&mut self, bytes: u64, now: Time) {
+        let (follows, next) =
+            (self.current.0 == now, self.periods_passed * self.opportunities.len() as u64 + self.next as u64);
+        let sent = if follows { self.sent_of_latest(now) } else { self.latest.bytes };
+        let first = if follows { self.opportunities_before(now) } else { next };
+        self.sent_before += sent;
+        self.latest = LatestPackets { bytes: self.latest.bytes - sent + bytes, first };
+    }
+
     pub(super) fn transmission_end(&mut self, now: Time, bytes: u32) -> Time {
         if self.current.0 != now {
             self.skip(now);
         }
+        self.count(bytes.into(), now);
         if self.current.0 != now || self.current.1 == 0 {
             self.current = (self.moment(), OPPORTUNITY);
             self.advance(1);
@@ -131,5 +187,24 @@ mod tests {
             ms(7_000_703),
             "an arrival at an opportunity is too late for it"
         );
+    }
+
+    #[test]
+    fn what_a_trace_carries_is_compared_with_all_its_opportunities() {
+        let mut transmitter = trace(&[2, 2, 5, 10]);
+        let used = |transmitter: &OpportunityTrace, millis| {
+            let CapacityUse { sent, capacity } = transmitter.used(ms(millis));
+            (sent / 8_000_000_000, capacity / 8_000_000_000 / u128::from(OPPORTUNITY))
+        };
+        let opportunities = [0, 2, 3, 5, 6, 10, 11, 12, 13].map(|at| used(&transmitter, at));
+        assert_eq!(opportunities, [0, 0, 2, 2, 3, 3, 4, 4, 6].map(|all| (0, all)), "before each moment");
+        transmitter.transmission_end(ms(0), 1400);
+        assert_eq!([2, 3].map(|at| used(&transmitter, at)), [(0, 0), (1400, 2)]);
+        // 100 bytes of the first opportunity, 1500 of the second, 1400 of that at 5 ms.
+        transmitter.transmission_end(ms(2), 3000);
+        assert_eq!([2, 3, 5, 6].map(|at| used(&transmitter, at)), [(0, 0), (3000, 2), (3000, 2), (4400, 3)]);
+        // The rest of the opportunity at 5 ms was lost.
+        transmitter.transmission_end(ms(6), 100);
+        assert_eq!([6, 10, 11, 22].map(|at| used(&transmitter, at)), [(4400, 3), (4400, 3), (4500, 4), (4500, 8)]);
     }
 }
