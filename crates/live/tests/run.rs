@@ -1,6 +1,8 @@
 //! Scenarios on real packets. The tests need root or `CAP_SYS_ADMIN` for namespaces and are skipped otherwise, with the
 //! reason printed.
 
+use std::collections::BTreeSet;
+
 use aqm::{Span, Time};
 use headgate_live::netns;
 use headgate_live::run::{HostLosses, LiveRun, LiveRunError, run};
@@ -168,6 +170,21 @@ fn events_agree_with_the_counts() {
     assert_eq!(count(|what| *what == PacketEvent::Sent), counts.sent);
     assert_eq!(count(|what| matches!(what, PacketEvent::Dropped(_))), counts.dropped());
     assert!(seen.events.rows.is_sorted_by_key(|row| row.time));
+    // Arrivals are numbered at each link, and a packet leaves once.
+    for link in [0, 2] {
+        let (mut next, mut queued) = (0, BTreeSet::new());
+        for row in seen.events.rows.iter().filter(|row| row.link == link) {
+            match row.kind {
+                PacketEvent::Arrived => {
+                    assert!(row.packet == next && queued.insert(next), "{row:?}");
+                    next += 1;
+                }
+                PacketEvent::Sent | PacketEvent::Dropped(_) => assert!(queued.remove(&row.packet), "{row:?}"),
+                PacketEvent::Marked(_) => assert!(queued.contains(&row.packet), "{row:?}"),
+                PacketEvent::Lost => assert!(row.packet < next && !queued.contains(&row.packet), "{row:?}"),
+            }
+        }
+    }
 }
 
 #[test]

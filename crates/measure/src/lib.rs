@@ -43,7 +43,7 @@ pub use links::{LinkRow, record_run_totals};
 pub use max_min::{FlowDemand, max_min};
 pub use metrics::{
     FairnessRow, LossPattern, LossSynchronization, Milestones, OneWayDelays, PortMetrics, PortRow, ReceiverMetrics,
-    ResponseTimes, one_way_delays,
+    ReorderingMeter, ResponseTimes, SendingOrder, one_way_delays,
 };
 pub use occupancy::Occupancy;
 pub use outcome::{Outcome, RunObserver, TransferRow};

@@ -240,7 +240,11 @@ impl Hosts {
         let data = (seq, cwr, packet);
         let (segments, arrives) = flow.on_data(id as u32, data, settings, now, &mut self.replies, queue);
         let (group, bytes) = (flow.group as usize, u64::from(segments) * u64::from(settings.payload));
-        self.receiver_metrics.packet_arrives(group, packet.handle.age(arrives));
+        self.receiver_metrics.packet_arrives(
+            (id, group),
+            packet.handle.age(arrives),
+            packet.handle.sending_order(arrives),
+        );
         if bytes > 0 {
             self.delivered[group] += bytes;
             self.receiver_metrics.bytes_delivered(id, group, bytes, now, arrives);
@@ -271,7 +275,11 @@ impl Hosts {
             _ => flow.receive(id, packet.bytes, settings, now),
         };
         let group = self.tcp_settings.len() + flow.group as usize;
-        receiver_metrics.packet_arrives(group, packet.handle.age(arrives));
+        receiver_metrics.packet_arrives(
+            (id as usize, group),
+            packet.handle.age(arrives),
+            packet.handle.sending_order(arrives),
+        );
         if waits {
             return queue.push(arrives, SimEvent::of_packet(EventKind::DatagramArrival, 0, *packet));
         }

@@ -63,6 +63,7 @@ fn replay_end_events(scenario: &Scenario, records: &RunRecords, report: &LoadRep
             EndEvent::Ended { group } => receiver_metrics.flow_ends(group, at),
         }
     }
+    receiver_metrics.reordering = records.reordering.clone();
     receiver_metrics
 }
 

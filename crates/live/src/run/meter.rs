@@ -9,7 +9,7 @@ use std::sync::mpsc::Sender;
 use aqm::parts::Histogram;
 use aqm::{Backlog, Discipline, FlowId, Ledger, Packet, Span, Time, Why};
 use headgate_link::Meter;
-use headgate_measure::{CapacityUse, EventBatch, HasFlow, IntervalRow, LinkLedger, LinkRow};
+use headgate_measure::{CapacityUse, EventBatch, HasFlow, IntervalRow, LinkLedger, LinkRow, ReorderingMeter};
 use headgate_scenario::{Hop, Identity, Scenario};
 
 use super::record_times::RecordsDue;
@@ -21,8 +21,8 @@ pub(super) enum LoopRecord {
     /// Samples and events of one direction since its previous record, up to the end of an interval or of the run.
     IntervalSample(IntervalSample),
     DirectionTotals(Box<DirectionTotals>),
-    /// The end, with [`AccessLinks::excess`](super::access::AccessLinks::excess).
-    End(Vec<Histogram>),
+    /// The end, with [`AccessLinks::excess`](super::access::AccessLinks::excess) and the reordered packets.
+    End(Vec<Histogram>, ReorderingMeter),
 }
 
 pub(super) struct IntervalSample {

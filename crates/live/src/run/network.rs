@@ -197,7 +197,7 @@ impl LinkNetwork {
         }
         if due.end {
             // The receiver is gone if the run was stopped.
-            let _ = self.records.send(LoopRecord::End(self.access.excess.clone()));
+            let _ = self.records.send(LoopRecord::End(self.access.excess.clone(), self.access.reordering.clone()));
         }
     }
 

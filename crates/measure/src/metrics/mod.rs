@@ -8,6 +8,7 @@ mod loss;
 mod milestones;
 mod port;
 mod receivers;
+mod reordering;
 mod response;
 mod synchronization;
 
@@ -16,5 +17,6 @@ pub use loss::{Loss, LossPattern};
 pub use milestones::Milestones;
 pub use port::{PortMetrics, PortRow};
 pub use receivers::{OneWayDelays, ReceiverMetrics, one_way_delays};
+pub use reordering::{ReorderingMeter, SendingOrder};
 pub use response::ResponseTimes;
 pub use synchronization::LossSynchronization;

@@ -6,6 +6,7 @@ use headgate_scenario::Scenario;
 
 use super::fairness::{FairnessMeter, FairnessRow, GroupFairShare};
 use super::milestones::{MilestoneMeter, Milestones};
+use super::reordering::{ReorderingMeter, SendingOrder};
 use super::response::{SLACK, WatchedFlow, excess_periods};
 use crate::fair_share::{FairShare, fair_shares};
 use crate::path::base_one_way;
@@ -27,6 +28,8 @@ pub struct ReceiverMetrics {
     fairness: FairnessMeter,
     milestones: MilestoneMeter,
     delays: Vec<OneWayDelays>,
+    /// Reordered packets of each flow.
+    pub reordering: ReorderingMeter,
 }
 
 impl ReceiverMetrics {
@@ -44,6 +47,7 @@ impl ReceiverMetrics {
             fairness: FairnessMeter::new(flows, shares),
             milestones: MilestoneMeter::new(flows, watched_flows(scenario, &fair_shares, &stops)),
             delays: one_way_delays(scenario),
+            reordering: ReorderingMeter::new(flows),
         }
     }
 
@@ -58,9 +62,10 @@ impl ReceiverMetrics {
         self.fairness.flow_ends(group, now);
     }
 
-    /// A packet reaches its receiver `age` after it was sent.
+    /// A packet reaches its receiver `age` after it was sent, with the place `sent` in the order of sending.
     #[inline(always)]
-    pub fn packet_arrives(&mut self, group: usize, age: Span) {
+    pub fn packet_arrives(&mut self, (flow, group): (usize, usize), age: Span, sent: SendingOrder) {
+        self.reordering.packet_arrives(flow, sent);
         let OneWayDelays { base, excess } = &mut self.delays[group];
         excess.record(age.as_nanos().saturating_sub(base.as_nanos()));
     }
@@ -83,6 +88,7 @@ impl ReceiverMetrics {
     pub fn restart(&mut self, now: Time) {
         self.fairness.restart(now);
         self.delays.iter_mut().for_each(|delay| delay.excess = Histogram::default());
+        self.reordering.restart();
     }
 
     /// Jain's index on each time scale, up to `now`.
