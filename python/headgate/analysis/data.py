@@ -38,7 +38,7 @@ class Cdf(NamedTuple):
     @property
     def share(self) -> Array:
         """The share of packets (0 to 1) with at most each delay."""
-        return self.packets / self.packets[-1]
+        return np.asarray(self.packets / self.packets[-1], dtype=np.float64)
 
     def quantile(self, share: float) -> float:
         """The quantile of the delay in milliseconds."""
