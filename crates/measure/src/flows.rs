@@ -21,8 +21,8 @@ rows! {
         counts: Counts as CountColumns,
         /// Packets of the flow's data that an emulated medium lost. They are no drops.
         link_losses: u64 as Unit::Packets,
-        /// Packets of the flow's data that a queue sent after a packet of the flow that arrived there later. RFC 4737,
-        /// section 3.3, at each queue of the route.
+        /// Packets of the flow's data that reached the receiver after a packet that the sender had sent later. RFC 4737,
+        /// section 3.3.
         reordered: u64 as Unit::Packets,
         /// Bits of the flow's data that the last queue sent, per second: headers and retransmissions count.
         throughput_bps: f64 as Unit::BitsPerSecond,
@@ -75,14 +75,14 @@ pub fn flow_rows<'a>(
     let routes: Vec<&[Hop]> = scenario.routes().collect();
     let row = |(flow, transport): (u32, TransportCounts)| {
         let route = routes[transport.group as usize].iter().map(ledger);
-        let (counts, link_losses, queue_delay_ms_mean) = sum_over_route(route.clone(), flow);
+        let (counts, link_losses, queue_delay_ms_mean) = sum_over_route(route, flow);
         FlowRow {
             flow,
             group: transport.group,
             throughput_bps: counts.sent_bytes as f64 * 8.0 / span.as_secs_f64(),
             counts,
             link_losses,
-            reordered: route.map(|ledger| ledger.reordered_of_flow(flow)).sum(),
+            reordered: ends.reordering.of_flow(flow as usize),
             goodput_bps: ends.measured_bytes(flow as usize) as f64 * 8.0 / span.as_secs_f64(),
             fair_share_bps: fair_shares[flow as usize],
             retransmits: transport.retransmits,

@@ -8,6 +8,7 @@
 
 mod active_shares;
 mod balance;
+mod capacity_use;
 mod core_columns;
 mod crossing;
 mod distributions;
@@ -22,6 +23,7 @@ mod metrics;
 mod occupancy;
 mod outcome;
 mod over_time;
+mod packet_numbers;
 mod path;
 pub mod pcapng;
 mod reasons;
@@ -32,6 +34,7 @@ mod tables;
 mod traces;
 
 pub use balance::Balance;
+pub use capacity_use::CapacityUse;
 pub use distributions::{DelayRow, LossRow};
 pub use events::{EventBatch, EventLog, EventRow, GaugeColumn, PacketEvent};
 pub use fair_share::{FairShare, fair_shares};
@@ -42,7 +45,7 @@ pub use links::{LinkRow, record_run_totals};
 pub use max_min::{FlowDemand, max_min};
 pub use metrics::{
     FairnessRow, LossPattern, LossSynchronization, Milestones, OneWayDelays, PortMetrics, PortRow, ReceiverMetrics,
-    ResponseTimes, one_way_delays,
+    ReorderingMeter, ResponseTimes, SendingOrder, one_way_delays,
 };
 pub use occupancy::Occupancy;
 pub use outcome::{Outcome, RunObserver, TransferRow};

@@ -240,7 +240,7 @@ impl Hosts {
         let data = (seq, cwr, packet);
         let (bytes, arrives) = flow.on_data(id as u32, data, settings, now, &mut self.replies, queue);
         let group = flow.group as usize;
-        let data = (bytes.into(), packet.handle.age(arrives));
+        let data = (bytes.into(), packet.handle.age(arrives), packet.handle.sending_order(arrives));
         self.receiver_metrics.packet_delivered((id, group), data, [left, arrives]);
         if bytes > 0 {
             // What arrives after the end remains in flight.
@@ -269,7 +269,8 @@ impl Hosts {
         };
         let group = self.tcp_settings.len() + flow.group as usize;
         self.delivered_packets += 1;
-        let data = (u64::from(packet.bytes - settings.header), packet.handle.age(arrives));
+        let (age, sent) = (packet.handle.age(arrives), packet.handle.sending_order(arrives));
+        let data = (u64::from(packet.bytes - settings.header), age, sent);
         receiver_metrics.packet_delivered((id as usize, group), data, [left, arrives]);
         if flow.count_gone() {
             receiver_metrics.flow_ends(id as usize, group, left);

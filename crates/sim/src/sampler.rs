@@ -110,8 +110,8 @@ fn settle(net: &mut Net, now: Time, queue: &mut EventQueue<SimEvent>) {
     let Net { links, hosts, .. } = net;
     for (number, link) in (0..).zip(links) {
         link.report_idle(now, &mut Downstream { number, hosts, queue });
-        let (backlog, remaining) = (link.port().backlog(), link.remaining(now));
-        link.port_mut().ledger_mut().settle(backlog, remaining, now);
+        let (backlog, sending) = (link.port().backlog(), (link.remaining(now), link.medium().used(now)));
+        link.port_mut().ledger_mut().settle(backlog, sending, now);
     }
 }
 

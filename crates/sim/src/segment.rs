@@ -6,7 +6,7 @@
 use std::num::NonZeroU32;
 
 use aqm::{Packet, Span, Time};
-use headgate_measure::HasFlow;
+use headgate_measure::{HasFlow, SendingOrder};
 
 use crate::tfrc::TfrcReport;
 
@@ -44,9 +44,9 @@ pub enum SegmentContents {
     Report(SlabId),
 }
 
-// Bits from the low end: 32 of sequence number (in a report: its slab index), two of kind, one flag. The lower bit of
-// the kind tells replies from data. The flag tells TFRC's datagrams from others. An acknowledgement has two more flags
-// and 27 bits of its options' slab index (0: none). Data has 29 bits of send time.
+// Bits from the low end: 32 of sequence number (in a datagram: its number, in a report: its slab index), two of kind,
+// one flag. The lower bit of the kind tells replies from data. The flag tells TFRC's datagrams from others. An
+// acknowledgement has two more flags and 27 bits of its options' slab index (0: none). Data has 29 bits of send time.
 const KIND: u32 = 32;
 const FLAG: u32 = 34;
 const OPTIONS: u32 = 37;
@@ -68,8 +68,6 @@ pub fn timestamp(at: Time) -> Time {
 }
 
 impl Segment {
-    pub const DATAGRAM: Segment = Segment(DATAGRAM << KIND);
-
     #[inline]
     pub fn data(seq: u32, cwr: bool) -> Segment {
         Segment(u64::from(seq) | DATA << KIND | u64::from(cwr) << FLAG)
@@ -79,6 +77,12 @@ impl Segment {
     pub fn ack(ack: u32, ece: bool, ace: u8, options: Option<SlabId>) -> Segment {
         let options = options.map_or(0, |id| u64::from(id.0.get()));
         Segment(u64::from(ack) | ACK << KIND | u64::from(u8::from(ece) | ace) << FLAG | options << OPTIONS)
+    }
+
+    /// A datagram of a flow without congestion control, the `number`-th of its flow.
+    #[inline]
+    pub fn datagram(number: u32) -> Segment {
+        Segment(u64::from(number) | DATAGRAM << KIND)
     }
 
     pub fn tfrc(seq: u32) -> Segment {
@@ -134,6 +138,12 @@ impl Segment {
         Span::from_nanos(units << SEND_TIME_UNIT)
     }
 
+    /// The place among the packets of its flow in the order of sending; not for acknowledgements.
+    #[inline]
+    pub fn sending_order(self, now: Time) -> SendingOrder {
+        SendingOrder::new(Time::ZERO + (timestamp(now) - (Time::ZERO + self.age(now))), self.0 as u32)
+    }
+
     /// Decodes the contents.
     #[inline]
     pub fn contents(self) -> SegmentContents {
@@ -160,6 +170,10 @@ impl HasFlow for Segment {
     #[inline]
     fn is_data(packet: &SimPacket) -> bool {
         !packet.handle.is_reply()
+    }
+
+    fn handle_bits(packet: &SimPacket) -> u64 {
+        packet.handle.to_bits()
     }
 }
 
@@ -258,8 +272,8 @@ mod tests {
         assert_eq!(sent.contents(), SegmentContents::Tfrc { seq: u32::MAX });
         assert!(Segment::report(id).is_reply());
         assert_eq!(Segment::report(id).contents(), SegmentContents::Report(id));
-        assert!(!Segment::DATAGRAM.is_reply());
-        assert_eq!(Segment::DATAGRAM.contents(), SegmentContents::Datagram);
+        assert!(!Segment::datagram(3).is_reply());
+        assert_eq!(Segment::datagram(3).contents(), SegmentContents::Datagram);
         assert_eq!(size_of::<SimPacket>(), 32);
     }
 
@@ -274,7 +288,7 @@ mod tests {
                 assert_eq!(segment.contents(), SegmentContents::Data { seq: 7, cwr: true });
             }
         }
-        let datagram = Segment::DATAGRAM.with_send_time(Time::from_nanos(u64::MAX));
+        let datagram = Segment::datagram(3).with_send_time(Time::from_nanos(u64::MAX));
         assert!(datagram.is_datagram() && datagram.contents() == SegmentContents::Datagram);
     }
 

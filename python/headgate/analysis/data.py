@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from headgate import _core
 from headgate.analysis.columns import ColumnArrays
-from headgate.analysis.distributions import histogram
+from headgate.analysis.distributions import histogram, place
 from headgate.files.result_tables import ResultTables
 from headgate.scenario import Role
 
@@ -30,14 +30,19 @@ class TimeSeries(NamedTuple):
 
 
 class Cdf(NamedTuple):
-    """The distribution of the queueing delay: the share of packets (0 to 1) with at most `delay_ms`, over all seeds."""
+    """The distribution of the queueing delay: the number of packets with at most `delay_ms`, over all seeds."""
 
     delay_ms: Array
-    share: Array
+    packets: Array
+
+    @property
+    def share(self) -> Array:
+        """The share of packets (0 to 1) with at most each delay."""
+        return np.asarray(self.packets / self.packets[-1], dtype=np.float64)
 
     def quantile(self, share: float) -> float:
         """The quantile of the delay in milliseconds."""
-        return float(self.delay_ms[int(np.searchsorted(self.share, share))])
+        return float(self.delay_ms[int(np.searchsorted(self.packets, place(share, self.packets[-1]), side="right"))])
 
 
 class Transfers(NamedTuple):
@@ -161,8 +166,7 @@ def delay(result: ResultTables, qdisc: str, **of: str) -> Cdf | None:
     delays = histogram(table, "delay_ms")
     if not len(delays.values):
         return None
-    below = np.cumsum(delays.counts)
-    return Cdf(delays.values, below / below[-1])
+    return Cdf(delays.values, np.cumsum(delays.counts))
 
 
 def delay_goodput(result: ResultTables, qdisc: str, scale: float) -> Array:

@@ -209,7 +209,7 @@ def completion_ms(run: Run, group: str, part: float) -> float:
     start, took = data.values(table, "start_ns") / 1e6, data.values(table, "completion_ms")
     had = 1e3 * run.result.scenario.duration_s - start
     times = np.where(np.isfinite(took), took, had)[start >= 1e3 * run.warmup_s]
-    return float(np.quantile(times, part)) if len(times) else math.nan
+    return distributions.quantile(times, part)
 
 
 @measure

@@ -63,6 +63,7 @@ fn replay_end_events(scenario: &Scenario, records: &RunRecords, report: &LoadRep
             EndEvent::Ended { flow } => receiver_metrics.flow_ends(flow, group_of(flow), at),
         }
     }
+    receiver_metrics.reordering = records.reordering.clone();
     receiver_metrics
 }
 

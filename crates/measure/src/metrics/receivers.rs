@@ -7,6 +7,7 @@ use headgate_scenario::{Scenario, UdpGroup};
 use super::arrivals::{Arrivals, Phase};
 use super::fairness::{FairnessMeter, FairnessRow, IndexedGroup};
 use super::milestones::{MilestoneMeter, Milestones};
+use super::reordering::{ReorderingMeter, SendingOrder};
 use super::response::{SLACK, WatchedFlow, excess_periods};
 use crate::fair_share::{FairShare, fair_shares};
 use crate::path::base_one_way;
@@ -33,6 +34,8 @@ pub struct ReceiverMetrics {
     fairness: FairnessMeter,
     milestones: MilestoneMeter,
     delays: Vec<OneWayDelays>,
+    /// Reordered packets of each flow.
+    pub reordering: ReorderingMeter,
 }
 
 impl ReceiverMetrics {
@@ -51,6 +54,7 @@ impl ReceiverMetrics {
             fairness: FairnessMeter::new(flows, groups, SharedLinks::new(scenario)),
             milestones: MilestoneMeter::new(flows, watched_flows(scenario, &fair_shares, &stops)),
             delays: one_way_delays(scenario),
+            reordering: ReorderingMeter::new(flows),
         }
     }
 
@@ -67,10 +71,16 @@ impl ReceiverMetrics {
     }
 
     /// A packet of a flow (flow, group) with `bytes` useful bytes, which its receiver has not got before, leaves its last
-    /// queue and reaches the receiver at these times. The latter is `age` after it was sent.
+    /// queue and reaches the receiver at these times. The latter is `age` after it was sent, in the place `sent` of its flow.
     #[inline(always)]
-    pub fn packet_delivered(&mut self, of: (usize, usize), (bytes, age): (u64, Span), [left, arrives]: [Time; 2]) {
+    pub fn packet_delivered(
+        &mut self,
+        of: (usize, usize),
+        (bytes, age, sent): (u64, Span, SendingOrder),
+        [left, arrives]: [Time; 2],
+    ) {
         let phase = self.arrivals.phase(arrives);
+        self.reordering.packet_arrives(of.0, sent, phase == Phase::Measured);
         if phase == Phase::Measured {
             let OneWayDelays { base, excess } = &mut self.delays[of.1];
             debug_assert!(age + SEND_TIME_ERROR >= *base, "a packet took {age}, and its path takes {base}");

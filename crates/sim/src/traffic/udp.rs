@@ -95,7 +95,7 @@ impl UdpFlow {
         let data = self.unsent_bytes.min(settings.payload.into()) as u32;
         self.unsent_bytes -= u64::from(data);
         let bytes = data + settings.header;
-        let segment = Segment::DATAGRAM.with_send_time(self.write_began);
+        let segment = Segment::datagram(self.sent as u32).with_send_time(self.write_began);
         let [drawn_delay, _] = settings.drawn_delays.of_flow(id);
         let arrives = self.from_sender.pass_sized(self.write_began, bytes, &settings.from_sender) + drawn_delay;
         Some((arrives, packet(id, bytes, settings.ecn, segment)))

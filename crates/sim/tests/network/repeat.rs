@@ -62,7 +62,9 @@ impl Digest {
     }
     fn link(&mut self, link: &LinkRow) {
         self.counts(&link.counts);
-        [link.utilization, link.queue_packets_mean, link.queue_bytes_mean].into_iter().for_each(|x| self.real(x));
+        [link.utilization.unwrap(), link.queue_packets_mean, link.queue_bytes_mean]
+            .into_iter()
+            .for_each(|x| self.real(x));
         link.port.queue_delay.iter().for_each(|(value, count)| {
             self.real(value);
             self.number(count);

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from headgate.analysis.columns import ColumnArrays
-from headgate.analysis.distributions import estimates, merged
+from headgate.analysis.distributions import estimates, merged, quantile
 from headgate.analysis.metrics.views import Array, FlowsView, LinkView, known_mean, ratio
 from headgate.analysis.spread import Estimate, estimate
 from headgate.scenario import Role
@@ -111,8 +111,7 @@ def completion(flows: FlowsView) -> dict[str, Estimate]:
     done = [one[np.isfinite(one)] for one in _completion_times(flows)]
     quantiles = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
     return {"mean": estimate(float(one.mean()) if len(one) else None for one in done)} | {
-        part: estimate(float(np.quantile(one, share)) if len(one) else None for one in done)
-        for part, share in quantiles.items()
+        part: estimate(quantile(one, share) if len(one) else None for one in done) for part, share in quantiles.items()
     }
 
 
