@@ -252,6 +252,14 @@ def test_results_are_called_close_only_if_the_intervals_of_their_differences_are
     )
 
 
+def test_fewer_than_five_different_seeds_show_no_two_results_to_be_equal():
+    random = ["tcp.send_jitter=1ms"]
+    four = compare(ran(seeds=4, set=random), ran(seeds=[6, 7, 8, 9], set=random))
+    assert not any(words.is_close(row) for row in four.rows)
+    assert words.sentence(four).endswith(", which 4 seeds do not show")
+    assert words.unresponsive_shares(four)[0].endswith("not shown to hold it: FABA.")
+
+
 def test_live_results_of_versions_that_did_not_count_marks_are_compared_too(in_memory):
     live = copy.copy(in_memory)
     live.manifest = {**in_memory.manifest, "world": "live", "live": {"runs": [{"conserves": True}]}}
