@@ -223,15 +223,16 @@ def test_options_of_a_file_are_none_of_results(command: Command, tmp_path: Path)
     assert "is a folder" in command("compare", folder).stderr
 
 
-def test_disciplines_that_promise_protection_are_judged_by_the_measured_share(in_memory):
-    (text,) = words.unresponsive_shares(compare(in_memory, in_memory))
+def test_disciplines_that_promise_protection_are_judged_by_the_measured_share():
+    five = ran(seeds=5, set=["tcp.send_jitter=1ms"])
+    (text,) = words.unresponsive_shares(compare(five, five))
     droptail, faba = (
         next(group["share_of_fair"]["mean"] for group in entry["groups"] if group["name"] == "cbr")
-        for entry in in_memory.summary()
+        for entry in five.summary()
     )
     assert f"{faba:.1f} with FABA, {droptail:.1f} with DropTail" in text
     # DropTail does not claim to limit the flow. FABA does, and is judged by the bound.
-    high = next(group for group in in_memory.summary()[1]["groups"] if group["name"] == "cbr")["share_of_fair"]["high"]
+    high = next(group for group in five.summary()[1]["groups"] if group["name"] == "cbr")["share_of_fair"]["high"]
     assert faba <= LIMITED_TO
     held = "hold it to 1.5 times its fair share" if high <= LIMITED_TO else "not shown to hold it"
     assert text.endswith(f"{held}: FABA.")

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from headgate import _core, style
 from headgate.analysis.judge import Quantity, Verdict, at_most
+from headgate.analysis.repeats import repeats
 from headgate.analysis.significance import LEAST_SEEDS, equivalent
 from headgate.analysis.verdict import LIMITED_TO
 from headgate.compare.gaps import (
@@ -127,14 +128,18 @@ def unresponsive_shares(comparison: Comparison) -> list[str]:
 
 
 def _is_held(share: Quantity) -> Verdict:
-    """Whether the 95 % interval of a share lies below the bound, above it or across. One seed has no interval."""
-    return at_most(share, LIMITED_TO).verdict if share.measured > 1 else Verdict.INCONCLUSIVE
+    """Whether the 95 % interval of a share lies below the bound, above it or across."""
+    return at_most(share, LIMITED_TO).verdict
 
 
 def _unresponsive_shares(comparison: Comparison, of: str) -> str:
     looks = style.looks(comparison.qdiscs)
     promising = {discipline.name for discipline in _core.disciplines() if discipline.protects}
-    quantities = {qdisc: comparison.row(qdisc, of, SHARE).values[1] for qdisc in comparison.qdiscs}
+    quantities = {
+        qdisc: comparison.row(qdisc, of, SHARE).values[1]._replace(repeats=tuple(places))
+        for qdisc, places in repeats(comparison.results[1]).items()
+        if qdisc in comparison.qdiscs
+    }
     shares = {qdisc: quantity.mean for qdisc, quantity in quantities.items()}
     ranked = sorted((qdisc for qdisc in shares if shares[qdisc] == shares[qdisc]), key=lambda qdisc: shares[qdisc])
     takes = ", ".join(f"{style.number(shares[qdisc], 2)} with {looks[qdisc].label}" for qdisc in ranked)
