@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from headgate.analysis.steadiness import ALPHA, LEAST_INTERVALS, LEAST_SAMPLES, drift, long_run, mser, samples
+from headgate.analysis.significance import ALPHA
+from headgate.analysis.steadiness import LEAST_INTERVALS, LEAST_SAMPLES, drift, long_run, mser, samples
 
 #: Made-up results of each kind.
 RESULTS = 400
@@ -24,7 +25,7 @@ def correlated(rng: np.random.Generator, intervals: int, time: float, seeds: int
 
 def share_of_drifts(rng: np.random.Generator, intervals: int, time: float, seeds: int, added: np.ndarray) -> float:
     found = [drift([one + added for one in correlated(rng, intervals, time, seeds)]) for _ in range(RESULTS)]
-    return sum(each is not None and each.told and each.p < ALPHA for each in found) / RESULTS
+    return sum(each is not None and each.p < ALPHA for each in found) / RESULTS
 
 
 def test_white_noise_has_about_as_many_independent_samples_as_intervals():
@@ -45,7 +46,9 @@ def test_the_autocorrelation_time_of_an_ar1_series_is_known(time: float):
     assert found.variance == pytest.approx(time, rel=0.1)
 
 
-@pytest.mark.parametrize(("intervals", "time", "seeds"), [(100, 3, 1), (200, 19, 1), (300, 9, 2), (100, 3, 5), (300, 9, 10)])
+@pytest.mark.parametrize(
+    ("intervals", "time", "seeds"), [(100, 3, 1), (200, 19, 1), (300, 9, 2), (100, 3, 5), (300, 9, 10)]
+)
 def test_steady_series_drift_in_at_most_five_percent(intervals: int, time: float, seeds: int):
     rng = np.random.default_rng(3)
     # Three deviations of a binomial above 5 %.
@@ -74,7 +77,8 @@ def test_a_drift_has_its_size_and_sign():
 
 def test_a_constant_series_is_steady_and_a_step_between_constants_is_a_drift():
     steady, step = drift([np.full(120, 3.0)]), drift([np.repeat([3.0, 4.0], 60)])
-    assert steady is not None and step is not None
+    assert steady is not None
+    assert step is not None
     assert (steady.change, steady.p, steady.samples) == (0.0, 1.0, 120)
     assert (step.change, step.p) == (1.0, 0.0)
 
@@ -94,15 +98,18 @@ def test_too_few_intervals_or_too_long_a_correlation_cannot_be_told():
     assert len(told) <= 5
 
 
-def test_if_a_window_holds_too_few_samples_five_seeds_can_show_a_drift_and_four_cannot():
+def test_where_a_window_holds_too_few_samples_five_seeds_can_show_a_drift_and_four_cannot():
     rng = np.random.default_rng(9)
     walks = [np.cumsum(0.5 + rng.normal(size=400)) for _ in range(5)]
     five, four = drift(walks), drift(walks[:4])
-    assert five is not None and four is not None
+    assert five is not None
+    assert four is not None
     assert (five.told, four.told, four.p) == (False, False, 1.0)
     assert five.p < ALPHA
     still = [drift([np.cumsum(rng.normal(size=400)) for _ in range(5)]) for _ in range(RESULTS)]
-    assert sum(each is not None and each.p < ALPHA for each in still) / RESULTS <= 0.05
+    assert sum(each is not None and each.p < ALPHA for each in still) / RESULTS <= 0.05 + 3 * math.sqrt(
+        0.05 * 0.95 / RESULTS
+    )
 
 
 def test_more_seeds_find_smaller_drifts():

@@ -51,7 +51,7 @@ def _last_start(group: dict[str, Any], scenario: Scenario) -> float:
     if "every" not in start or brief:
         return 0.0
     steps = -(-group["flows"] // start["flows"])
-    return (steps - 1) * _seconds(start["every"]) + _seconds(start.get("within", "0s"))
+    return float(steps - 1) * _seconds(start["every"]) + _seconds(start.get("within", "0s"))
 
 
 def _of_link(name: str, direction: dict[str, Any], scenario: Scenario) -> Iterator[str]:
@@ -77,4 +77,4 @@ def _ended(result: ResultTables) -> Iterator[str]:
 
 
 def _seconds(text: str) -> float:
-    return Units.TIME.read(text) / 1e3
+    return float(Units.TIME.read(text)) / 1e3

@@ -106,10 +106,10 @@ def paired(one: Sequence[float], other: Sequence[float]) -> TTest:
     """The test of `one` - `other`, seed by seed. Seeds without a value in either are left out."""
     size = max((abs(value) for value in (*one, *other) if math.isfinite(value)), default=0.0)
     floor = math.fsum(rounding(one, other))
-    return of_enough(t_test([a - b for a, b in zip(one, other, strict=True)], size=size, floor=floor))
+    return _of_enough(t_test([a - b for a, b in zip(one, other, strict=True)], size=size, floor=floor))
 
 
-def of_enough(test: TTest) -> TTest:
+def _of_enough(test: TTest) -> TTest:
     """The test, which shows no difference if it has fewer than `LEAST_SEEDS` seeds."""
     return test if test.runs >= LEAST_SEEDS else test._replace(p_below=1.0, p_above=1.0)
 
@@ -134,7 +134,7 @@ def unpaired(one: Sequence[float], other: Sequence[float]) -> TTest:
     freedom = max(1, math.floor(freedom * (1 + 1e-9)))  # a whole number up to rounding errors is that number
     tail = (1 - within(abs(mean) / error, freedom)) / 2
     tails = (tail, 1 - tail) if mean < 0 else (1 - tail, tail)
-    return of_enough(TTest(mean, student_t(freedom) * error, error * math.sqrt(count), count, *tails))
+    return _of_enough(TTest(mean, student_t(freedom) * error, error * math.sqrt(count), count, *tails))
 
 
 def equivalent(test: TTest, margin: float) -> bool:

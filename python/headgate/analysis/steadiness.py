@@ -1,13 +1,14 @@
 """Whether a series over time is steady: its independent samples, and the drift between the halves of its window.
 
 Values of neighboring intervals are correlated: a long queue stays long for a while. A window of n intervals with the
-autocorrelation time t tells as much as n / t independent values (`samples`). The difference of the means of both halves
-is compared with the variance that means of so many values have (`drift`).
+autocorrelation time t tells as much as n / t independent values (`samples`).
+
+The drift is the difference of the means of both halves. Five different seeds show one by the spread of their own
+differences. Fewer seeds need the variance within a run, which follows from the autocorrelation time (`long_run`).
 
 The autocorrelation time is the sum of the autocorrelations at all lags. Their estimates at long lags are noise, so the
-sum ends where pairs of neighboring lags fall to 0 (Geyer, Statistical Science 7, 1992, section 3.3). The variance comes
-from second halves alone, less their linear trends: a transient or a ramp would otherwise hide itself in it. If the window
-holds too few samples for that, five seeds can still show a drift by the variance of their own differences.
+sum ends where pairs of neighboring lags fall to 0 (Geyer, Statistical Science 7, 1992, section 3.3). It comes from
+second halves alone, less their linear trends: a transient or a ramp would otherwise hide itself in it.
 """
 
 from __future__ import annotations
@@ -19,19 +20,18 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from headgate.analysis.significance import of_enough, rounding, t_test
+from headgate.analysis.significance import LEAST_SEEDS, rounding, t_test
 from headgate.analysis.spread import within
 
 Array = npt.NDArray[np.float64]
 
 #: The least number of intervals in a window of which anything can be told.
 LEAST_INTERVALS = 100
-#: The least number of independent samples in the window of a seed: with fewer, autocorrelation times are estimated too
-#: short.
+#: The least number of independent samples in a seed's window. With fewer, autocorrelation times are underestimated.
 LEAST_SAMPLES = 30
-#: The nominal error of all tests of a result together. Autocorrelation times are estimates, so the true error is larger:
-#: at most 5 %, as docs/window_rates.py measures.
-ALPHA = 0.02
+#: The factor of p-values by variances within runs, whose autocorrelation times are estimates. With it, steady series
+#: drift in at most 5 % of results (docs/window_rates.py).
+DOUBT = 2.5
 #: The intervals in a batch of MSER-5.
 BATCH = 5
 
@@ -39,8 +39,8 @@ BATCH = 5
 class LongRun(NamedTuple):
     """The correlation of a steady series.
 
-    The mean of n intervals has a variance of `variance` / n. `time` is the autocorrelation time in intervals, at least 1.
-    `lags` is the number of lags on either side that were summed, and lag 0.
+    The mean of n intervals has a variance of `variance` / n. `time` is the autocorrelation time in intervals, at least
+    1. `lags` is the number of lags on either side that were summed, and lag 0.
     """
 
     variance: float
@@ -51,8 +51,8 @@ class LongRun(NamedTuple):
 class Drift(NamedTuple):
     """The difference of the means of the second and the first half of a window, over all seeds.
 
-    `mean` is that of the window. `samples` is the number of independent values that a seed's window holds, None if it is
-    too short to tell. `p` is the probability of so large a change if the series is steady; 1 if nothing can be told.
+    `mean` is that of the window. `samples` is the number of independent values that a seed's window holds, None if it
+    is too short to tell. `p` is the probability of so large a change if the series is steady; 1 if nothing can be told.
     """
 
     change: float
@@ -116,13 +116,14 @@ def drift(seeds: Sequence[Array]) -> Drift | None:
     mean, change = float(np.mean(seeds)), float(np.mean(changes))
     found = long_run([series[-half:] for series in seeds]) if _can_be_told(seeds) else None
     count = None if found is None else len(seeds[0]) / found.time
+    if len(seeds) >= LEAST_SEEDS:
+        return Drift(change, mean, count, t_test(changes, size=abs(mean), floor=math.fsum(rounding(changes))).p)
     if found is None or len(seeds[0]) < LEAST_SAMPLES * found.time:
-        p = of_enough(t_test(changes, size=abs(mean), floor=math.fsum(rounding(changes)))).p
-        return Drift(change, mean, count, p)
-    return Drift(change, mean, count, _p_of_change(change, mean, found, half, len(seeds)))
+        return Drift(change, mean, count, 1.0)
+    return Drift(change, mean, count, min(1.0, DOUBT * _p_within_runs(change, mean, found, half, len(seeds))))
 
 
-def _p_of_change(change: float, mean: float, found: LongRun, half: int, seeds: int) -> float:
+def _p_within_runs(change: float, mean: float, found: LongRun, half: int, seeds: int) -> float:
     """The p-value of a change by the variance within runs (Student's t).
 
     A sum over 2m + 1 lags of n intervals has n / (2m + 1) degrees of freedom (Bartlett, Nature 161, 1948).
@@ -144,7 +145,7 @@ def _can_be_told(seeds: Sequence[Array], least: int = LEAST_INTERVALS) -> bool:
 
 
 def mser(series: Array) -> int | None:
-    """The intervals to cut off, so that the mean of the rest has the least standard error; None if that is half or more.
+    """The intervals to cut off, so that the mean of the rest has the least standard error; None for half or more.
 
     The rule is MSER-5 (White, Simulation 69, 1997; White, Cobb and Spratt, Winter Simulation Conference 2000): it takes
     means of five intervals, and their variance as if they were independent.

@@ -1,4 +1,4 @@
-"""Whether a result's window is long enough: did the warm-up suffice, and how many independent samples has a seed?
+"""Whether a result's window is long enough: is it steady, and how many independent samples does a seed hold?
 
 The queue length at the bottleneck and the goodput of each group are compared between the halves of the window, for each
 discipline (`analysis.steadiness`). All comparisons are one family of tests (Holm).
@@ -17,22 +17,25 @@ from headgate import style
 from headgate.analysis import steadiness
 from headgate.analysis.columns import ColumnArrays
 from headgate.analysis.data import bottleneck, qdiscs
+from headgate.analysis.metrics.views import over_time
 from headgate.analysis.repeats import repeats
 from headgate.analysis.schedule import scheduled
-from headgate.analysis.significance import holm
-from headgate.analysis.steadiness import ALPHA, LEAST_SAMPLES, Array, Drift, drift
+from headgate.analysis.significance import ALPHA, holm
+from headgate.analysis.steadiness import LEAST_SAMPLES, Array, Drift, drift
 from headgate.files.result_tables import ResultTables
 
 #: Drifts of less than this share of the window's mean are not reported.
 LEAST_DRIFT = 0.05
 #: Drifts of a queue length below this are not reported, in packets.
 LEAST_PACKETS = 1.0
+#: Drifts of a goodput below this share of the link's rate are not reported.
+LEAST_RATE = 0.02
 
 QUEUE, GOODPUT = "queue_packets", "goodput_bps"
 
 
 class WindowVerdict(Enum):
-    """Whether the warm-up of a result sufficed."""
+    """Whether the window of a result is long enough."""
 
     ENOUGH = "enough"
     TOO_SHORT = "too short"
@@ -43,7 +46,7 @@ class WindowVerdict(Enum):
 class SeriesDrift(NamedTuple):
     """A series over time under one discipline, one of each seed with warm-up, and its drift; None if it is not known.
 
-    `of` is the quantity. `p` is corrected for the number of all series. `least` is the smallest change that is reported.
+    `of` is the quantity. `p` is corrected for the number of all series. `least` is the least change that is reported.
     """
 
     label: str
@@ -78,7 +81,7 @@ def check(result: ResultTables) -> WindowCheck:
     if change := scheduled(result):
         return WindowCheck(
             WindowVerdict.SCHEDULED,
-            f"By the scenario's schedule {change}. The window thus has no steady state, and its warm-up was not tested.",
+            f"By the scenario's schedule {change}. The window has no steady state, so its warm-up was not tested.",
         )
     every = _corrected(list(_series(result)))
     shown = [each for each in every if each.shown]
@@ -89,9 +92,9 @@ def check(result: ResultTables) -> WindowCheck:
     least = min(every, key=_samples)
     return WindowCheck(
         WindowVerdict.ENOUGH,
-        f"The warm-up of {style.number(result.scenario.warmup_s)} s sufficed: neither queue length nor goodput is shown to "
-        f"drift between the halves of the window. A seed holds at least {math.floor(_samples(least))} independent "
-        f"samples ({least.of} with {least.label}).",
+        f"The window is long enough: after the warm-up of {style.number(result.scenario.warmup_s)} s, neither queue "
+        "length nor goodput is shown to drift between its halves. A seed holds at least "
+        f"{math.floor(_samples(least))} independent samples ({least.of} with {least.label}).",
     )
 
 
@@ -104,6 +107,7 @@ def _series(result: ResultTables) -> Iterator[SeriesDrift]:
     """The drift of every tested series."""
     looks = style.looks(qdiscs(result))
     intervals = ColumnArrays.of(result, "intervals")
+    least_bps = LEAST_RATE * result.scenario.rate_bps
     for qdisc, places in repeats(result).items():
         seeds = [result.scenario.seeds[place] for place in dict.fromkeys(places)]
         mine = intervals.where(qdisc=qdisc)
@@ -111,22 +115,16 @@ def _series(result: ResultTables) -> Iterator[SeriesDrift]:
         yield _one(label, "queue length", bottleneck(result, mine.where(metric=QUEUE)), seeds, result, LEAST_PACKETS)
         goodput = mine.where(metric=GOODPUT)
         for name in dict.fromkeys(group.name for group in result.scenario.groups):
-            yield _one(label, f"goodput of “{name}”", goodput.where(group=name), seeds, result, 0.0)
+            yield _one(label, f"goodput of “{name}”", goodput.where(group=name), seeds, result, least_bps)
 
 
 def _one(
     label: str, of: str, rows: ColumnArrays, seeds: Sequence[int], result: ResultTables, least: float
 ) -> SeriesDrift:
-    each = [_in_time(rows.of_seed(seed)) for seed in seeds]
+    each = [over_time(rows.of_seed(seed)) for seed in seeds]
     whole = [values for _, values in each]
     windows = [values[times > result.scenario.warmup_s] for times, values in each]
     return SeriesDrift(label, of, whole, drift(windows), least)
-
-
-def _in_time(rows: ColumnArrays) -> tuple[Array, Array]:
-    """The times, and at each the sum of the values: groups of both protocols may have one name."""
-    times, index = np.unique(rows["time_s"], return_inverse=True)
-    return times, np.bincount(index, weights=rows["value"], minlength=len(times)).astype(np.float64)
 
 
 def _corrected(every: list[SeriesDrift]) -> list[SeriesDrift]:
@@ -135,12 +133,11 @@ def _corrected(every: list[SeriesDrift]) -> list[SeriesDrift]:
 
 
 def _too_short(result: ResultTables, worst: SeriesDrift) -> str:
-    assert worst.drift is not None
-    rises = "rises" if worst.drift.change > 0 else "falls"
-    by = style.number(100 * abs(worst.drift.relative), 2)
+    relative = 0.0 if worst.drift is None else worst.drift.relative
     return (
-        f"The warm-up of {style.number(result.scenario.warmup_s)} s is too short: with {worst.label}, the {worst.of} "
-        f"{rises} by {by} % of its mean from the first to the second half of the window. {_remedy(result, worst)}."
+        f"The window is not long enough: with {worst.label}, the {worst.of} {'rises' if relative > 0 else 'falls'} by "
+        f"{style.number(100 * abs(relative), 2)} % of its mean from the first to the second half. "
+        f"{_remedy(result, worst)}."
     )
 
 
@@ -149,10 +146,10 @@ def _remedy(result: ResultTables, worst: SeriesDrift) -> str:
     scenario = result.scenario
     mean = np.mean(worst.whole, axis=0)
     cut = steadiness.mser(mean)
-    seconds = 0.0 if cut is None else cut * scenario.duration_s / len(mean)
+    seconds = 0 if cut is None else math.ceil(cut * scenario.duration_s / len(mean))
     if seconds <= scenario.warmup_s:
         return "Make the run longer, and the warm-up with it"
-    return f"About {style.number(math.ceil(seconds), 2)} s would suffice (MSER-5): warmup = \"{math.ceil(seconds)}s\""
+    return f'A longer warm-up leaves out the transient (MSER-5): warmup = "{seconds}s"'
 
 
 def _unknown(untold: Sequence[SeriesDrift], tests: int) -> str:
@@ -162,6 +159,6 @@ def _unknown(untold: Sequence[SeriesDrift], tests: int) -> str:
         holds = f"holds about {count} independent samples a seed, and at least {LEAST_SAMPLES} are needed"
     others = f" (and {len(untold) - 1} more of {tests} series)" if len(untold) > 1 else ""
     return (
-        f"Whether the warm-up sufficed cannot be told: the window of the {worst.of} with {worst.label} {holds}{others}. "
-        "Make the run longer, or record.interval shorter."
+        f"Whether the window is long enough cannot be told: that of the {worst.of} with {worst.label} "
+        f"{holds}{others}. Make the run longer."
     )
