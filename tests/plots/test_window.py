@@ -72,6 +72,13 @@ def test_a_short_window_cannot_be_told():
     assert found.sentence.startswith("Whether the window is long enough cannot be told: ")
 
 
+def test_a_series_that_hardly_varies_is_long_enough_whatever_its_correlation():
+    calls = STEADY.replace("tcp = [", 'udp = [{ name = "calls", rate = "64kbit/s", packet = "200B" }]\ntcp = [')
+    found = check(ran(calls))
+    assert found.verdict is WindowVerdict.ENOUGH, found.sentence
+    assert "calls" not in found.sentence
+
+
 def test_equal_runs_count_once():
     fixed = STEADY.replace('start = "0s..1s", send_jitter = "1ms"', 'start = "0s"')
     assert check(ran(fixed, 1, qdiscs=["droptail"])) == check(ran(fixed, 6, qdiscs=["droptail"]))

@@ -47,6 +47,7 @@ class SeriesDrift(NamedTuple):
     """A series over time under one discipline, one of each seed with warm-up, and its drift; None if it is not known.
 
     `of` is the quantity. `p` is corrected for the number of all series. `least` is the least change that is reported.
+    `deviation` is that of all values in the window.
     """
 
     label: str
@@ -54,12 +55,19 @@ class SeriesDrift(NamedTuple):
     whole: Sequence[Array]
     drift: Drift | None
     least: float
+    deviation: float
     p: float = 1.0
 
     @property
     def told(self) -> bool:
-        """Whether the window is long enough to tell a drift from chance."""
-        return self.drift is not None and self.drift.told
+        """Whether the window is long enough to tell a drift from chance, or varies too little for one that matters."""
+        return self.drift is not None and (self.drift.told or self.negligible)
+
+    @property
+    def negligible(self) -> bool:
+        """Whether the series varies too little for a reported drift: halves differ by at most two deviations."""
+        mean = 0.0 if self.drift is None else abs(self.drift.mean)
+        return 2 * self.deviation < max(self.least, LEAST_DRIFT * mean)
 
     @property
     def shown(self) -> bool:
@@ -83,19 +91,26 @@ def check(result: ResultTables) -> WindowCheck:
             WindowVerdict.SCHEDULED,
             f"By the scenario's schedule {change}. The window has no steady state, so its warm-up was not tested.",
         )
-    every = _corrected(list(_series(result)))
+    every = corrected(list(_series(result)))
     shown = [each for each in every if each.shown]
     if shown:
         return WindowCheck(WindowVerdict.TOO_SHORT, _too_short(result, min(shown, key=lambda each: each.p)))
     if untold := [each for each in every if not each.told]:
         return WindowCheck(WindowVerdict.UNKNOWN, _unknown(untold, len(every)))
-    least = min(every, key=_samples)
-    return WindowCheck(
-        WindowVerdict.ENOUGH,
+    return WindowCheck(WindowVerdict.ENOUGH, _enough(result, every))
+
+
+def _enough(result: ResultTables, every: Sequence[SeriesDrift]) -> str:
+    text = (
         f"The window is long enough: after the warm-up of {style.number(result.scenario.warmup_s)} s, neither queue "
-        "length nor goodput is shown to drift between its halves. A seed holds at least "
-        f"{math.floor(_samples(least))} independent samples ({least.of} with {least.label}).",
+        "length nor goodput is shown to drift between its halves."
     )
+    counted = [each for each in every if not each.negligible]
+    if not counted:
+        return text
+    least = min(counted, key=_samples)
+    count = math.floor(_samples(least))
+    return f"{text} A seed holds at least {count} independent samples ({least.of} with {least.label})."
 
 
 def _samples(each: SeriesDrift) -> float:
@@ -124,12 +139,14 @@ def _one(
     each = [over_time(rows.of_seed(seed)) for seed in seeds]
     whole = [values for _, values in each]
     windows = [values[times > result.scenario.warmup_s] for times, values in each]
-    return SeriesDrift(label, of, whole, drift(windows), least)
+    deviation = float(np.std(np.concatenate(windows))) if windows else 0.0
+    return SeriesDrift(label, of, whole, drift(windows), least, deviation)
 
 
-def _corrected(every: list[SeriesDrift]) -> list[SeriesDrift]:
-    corrected = holm([1.0 if each.drift is None else each.drift.p for each in every])
-    return [each._replace(p=p) for each, p in zip(every, corrected, strict=True)]
+def corrected(every: list[SeriesDrift]) -> list[SeriesDrift]:
+    """The series with p-values that are corrected for their number (Holm)."""
+    p_values = holm([1.0 if each.drift is None else each.drift.p for each in every])
+    return [each._replace(p=p) for each, p in zip(every, p_values, strict=True)]
 
 
 def _too_short(result: ResultTables, worst: SeriesDrift) -> str:
