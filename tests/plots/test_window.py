@@ -79,6 +79,13 @@ def test_a_series_that_hardly_varies_is_long_enough_whatever_its_correlation():
     assert "calls" not in found.sentence
 
 
+def test_a_result_with_one_interval_or_none_cannot_be_told():
+    one = ran(STEADY, set=["record.interval=50s"])
+    assert check(one).verdict is WindowVerdict.UNKNOWN
+    one.intervals = one.intervals.slice(0, 0)
+    assert check(one).sentence.endswith("cannot be told: nothing was recorded over time.")
+
+
 def test_equal_runs_count_once():
     fixed = STEADY.replace('start = "0s..1s", send_jitter = "1ms"', 'start = "0s"')
     assert check(ran(fixed, 1, qdiscs=["droptail"])) == check(ran(fixed, 6, qdiscs=["droptail"]))

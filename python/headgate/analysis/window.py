@@ -91,7 +91,11 @@ def check(result: ResultTables) -> WindowCheck:
             WindowVerdict.SCHEDULED,
             f"By the scenario's schedule {change}. The window has no steady state, so its warm-up was not tested.",
         )
-    every = corrected(list(_series(result)))
+    every = corrected([each for each in _series(result) if any(map(len, each.whole))])
+    if not every:
+        return WindowCheck(
+            WindowVerdict.UNKNOWN, "Whether the window is long enough cannot be told: nothing was recorded over time."
+        )
     shown = [each for each in every if each.shown]
     if shown:
         return WindowCheck(WindowVerdict.TOO_SHORT, _too_short(result, min(shown, key=lambda each: each.p)))
@@ -139,7 +143,8 @@ def _one(
     each = [over_time(rows.of_seed(seed)) for seed in seeds]
     whole = [values for _, values in each]
     windows = [values[times > result.scenario.warmup_s] for times, values in each]
-    deviation = float(np.std(np.concatenate(windows))) if windows else 0.0
+    values = np.concatenate(windows)
+    deviation = float(np.std(values)) if len(values) else 0.0
     return SeriesDrift(label, of, whole, drift(windows), least, deviation)
 
 
