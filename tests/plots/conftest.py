@@ -53,8 +53,9 @@ class Scenario:
 
     def to_toml(self) -> str:
         """Enough to look like a scenario."""
-        link = f'[link]\nrate = "{self.rate_bps / 1e6:g}Mbit/s"\ndelay = "14ms"\nlimit = "780p"\nqdisc = "compared"\n'
-        return f"name = {json.dumps(self.name)}\n{link}"
+        rate = f"{self.rate_bps / 1e6:g}Mbit/s"
+        link = f'name = "bottleneck"\nrate = "{rate}"\ndelay = "14ms"\nlimit = "780p"\nqdisc = "compared"\n'
+        return f"name = {json.dumps(self.name)}\n[link]\n{link}"
 
 
 class Result:

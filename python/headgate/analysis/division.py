@@ -1,5 +1,6 @@
 """How each discipline divided the link. Disciplines are ranked by misallocated goodput, the least first."""
 
+import math
 import tomllib
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -8,12 +9,17 @@ from headgate import style
 from headgate.analysis.metrics.catalogue import MISALLOCATED
 from headgate.analysis.metrics.measuring import has_both
 from headgate.analysis.metrics.views import FlowsView
+from headgate.analysis.repeats import repeats
+from headgate.analysis.significance import equivalent, once, rounding, t_test
 from headgate.analysis.spread import Estimate
 from headgate.analysis.summary import summarize, summed
 from headgate.files.result_tables import ResultTables
 from headgate.scenario import Group, Role, Scenario
 
 _MOST_PARTS = 6
+
+#: A goodput counts as fair if it differs from the fair share by at most this part of it.
+FAIR_WITHIN = 0.1
 
 #: Sources of traffic whose users notice each packet's delay.
 INTERACTIVE = ("voip", "telnet")
@@ -22,7 +28,8 @@ INTERACTIVE = ("voip", "telnet")
 class LinkShare(NamedTuple):
     """Goodput and fair share of some of the flows together, in bit/s, as means over seeds.
 
-    `most_share` is the upper end of the 95 % interval of goodput over fair share; None without an interval.
+    `most_share` is the upper end of the 95 % interval of goodput over fair share; None without an interval. `is_fair`
+    says whether the seeds show that goodput differs from the fair share by at most `FAIR_WITHIN` of it.
     """
 
     name: str
@@ -31,6 +38,7 @@ class LinkShare(NamedTuple):
     goodput_bps: float
     fair_bps: float
     most_share: float | None = None
+    is_fair: bool = False
 
     @property
     def share(self) -> float:
@@ -111,10 +119,10 @@ def _division(label: str, entry: dict[str, Any], flows: FlowsView) -> Division:
     roles = [group.role for group in flows.groups]
     if has_both(roles):
         members = {role: [group for group in flows.groups if group.role == role] for role in Role if role in roles}
-        parts = [_part(protocols(mine), role, summed(flows.of(mine))) for role, mine in members.items()]
+        parts = [_part(protocols(mine), role, summed(flows.of(mine)), flows) for role, mine in members.items()]
     else:
         parts = _merged_beyond_limit(
-            [_part(each["name"], role, each) for each, role in zip(entry["groups"], roles, strict=True)]
+            [_part(each["name"], role, each, flows) for each, role in zip(entry["groups"], roles, strict=True)]
         )
     p95 = entry["bottleneck"]["queue_delay_ms"]["p95"]
     delays = {
@@ -125,9 +133,16 @@ def _division(label: str, entry: dict[str, Any], flows: FlowsView) -> Division:
     return Division(label, parts, MISALLOCATED.take(flows), p95, entry["jain"]["mean"], delays)
 
 
-def _part(name: str, role: Role, entry: dict[str, Any]) -> LinkShare:
+def _part(name: str, role: Role, entry: dict[str, Any], flows: FlowsView) -> LinkShare:
     goodput, fair = entry["goodput_bps"]["mean"] or 0.0, entry["fair_share_bps"]["mean"] or 0.0
-    return LinkShare(name, role, entry["flows"], goodput, fair, entry["share_of_fair"]["high"])
+    share = entry["share_of_fair"]
+    return LinkShare(name, role, entry["flows"], goodput, fair, share["high"], _is_fair(share, flows))
+
+
+def _is_fair(share: Estimate, flows: FlowsView) -> bool:
+    shares = [math.nan if value is None else value for value in share["per_seed"]]
+    (different,) = once([shares], [repeats(flows.result)[flows.qdisc]])
+    return equivalent(t_test([value - 1 for value in different], floor=rounding(different)[0]), FAIR_WITHIN)
 
 
 def protocols(groups: Iterable[Group]) -> str:
@@ -146,4 +161,5 @@ def _merged_beyond_limit(parts: list[LinkShare]) -> list[LinkShare]:
     shown, rest = parts[: _MOST_PARTS - 1], parts[_MOST_PARTS - 1 :]
     flows, goodput, fair = (sum(column) for column in zip(*(part[2:5] for part in rest), strict=True))
     role = next((part.role for part in rest if part.role != Role.MODEST), Role.MODEST)
-    return [*shown, LinkShare("all other groups", role, flows, goodput, fair)]
+    is_fair = all(part.is_fair for part in rest)
+    return [*shown, LinkShare("all other groups", role, flows, goodput, fair, is_fair=is_fair)]

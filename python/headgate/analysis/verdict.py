@@ -9,15 +9,13 @@ from collections.abc import Callable, Sequence
 
 from headgate import style
 from headgate.analysis import findings
-from headgate.analysis.division import Division, LinkShare
+from headgate.analysis.division import FAIR_WITHIN, Division, LinkShare
 from headgate.analysis.findings import ComparedFindings, Finding, compared, more_seeds
 from headgate.analysis.links import first
 from headgate.analysis.significance import LEAST_SEEDS
 from headgate.files.result_tables import ResultTables
 from headgate.scenario import Role
 
-#: Groups whose goodputs over fair share are within this factor are reported as equal.
-_EVEN = 1.1
 #: Unresponsive flows count as held to their fair share if the whole 95 % interval is at most this many times it.
 LIMITED_TO = 1.5
 #: Maximum number of disciplines that a sentence names.
@@ -209,20 +207,26 @@ def _between_groups(comparison: ComparedFindings, finding: Finding) -> str:
     """With several groups: the goodput of a flow of the best-off group over one of the worst-off."""
     best, rest = _parted(comparison, finding)
     last = rest[-1]
-    times, most, least = extremes(best[0].compared)
+    _, most, least = extremes(best[0].compared)
     than = "most fairly" if len(best) == 1 else f"more fairly than {_some(rest)}"
     statement = f"{best[0].label} divides the link {than}: {_balance(best[0])}"
     again, ahead, behind = extremes(last.compared)
-    if times >= _EVEN and (ahead.name, behind.name) == (most.name, least.name) and math.isfinite(again):
+    if not _is_even(best[0]) and (ahead.name, behind.name) == (most.name, least.name) and math.isfinite(again):
         worst = f"{style.number(again, 2)} times"
         return f"{statement}. With {last.label}: {worst}{_open(comparison, best)}"
     return f"{statement}. With {last.label}, {_compared(again, ahead, behind)}{_open(comparison, best)}"
 
 
 def _balance(division: Division) -> str:
-    """How far the groups are from equal goodputs over fair share."""
-    times, most, least = extremes(division.compared)
-    return "each group gets about its fair share" if times < _EVEN else _compared(times, most, least)
+    """How far the groups are from their fair shares."""
+    if _is_even(division):
+        return f"each group gets its fair share within {FAIR_WITHIN * 100:.0f} %"
+    return _compared(*extremes(division.compared))
+
+
+def _is_even(division: Division) -> bool:
+    """Whether the seeds show that each group gets its fair share (`significance.equivalent`)."""
+    return all(part.is_fair for part in division.compared)
 
 
 def extremes(parts: list[LinkShare]) -> tuple[float, LinkShare, LinkShare]:

@@ -55,6 +55,19 @@ _QUEUE_DELAY = Measure(
     name="queue delay", parts=SPREAD,
 )  # fmt: skip
 
+_DRIFT = Measure(
+    "drift", measuring.drift_of("queue_packets"), Units.SHARE,
+    "Change from the first to the second half of the window, without sign, over the mean: of the queue length for the "
+    "link, of the goodput for flows. 0 if the mean is 0. Large values show that the warm-up was too short.",
+    name="drift", title="Drift %",
+)  # fmt: skip
+_SAMPLES = Measure(
+    "independent_samples", measuring.samples_of("queue_packets"), Units.COUNT,
+    "Independent samples that a seed's window holds: its intervals over their autocorrelation time, of the queue "
+    "length for the link, of the goodput for flows. Null if the window is too short to tell.",
+    name="independent samples", also=("samples",), lower=False, title="Independent samples",
+)  # fmt: skip
+
 #: Measures of a link, in the document's order.
 LINK = (
     _of_link("arrived"),
@@ -68,6 +81,8 @@ LINK = (
     _of_link("loss_synchronization.pairwise", "loss_sync_pairwise", title="Chance that another flow loses too"),
     _of_link("queue_packets_mean", name="queue length", also=("queue packets",)),
     _QUEUE_DELAY._replace(title="Delay", shown=("min", "mean", "max")),
+    _DRIFT,
+    _SAMPLES,
 )
 
 #: Measures of flows, from the table `flows`.
@@ -126,6 +141,8 @@ DISTRIBUTED = (
             "Completion time of finished transfers, from the handover to TCP to the last byte at the receiver. RFC "
             "7928, section 2.1.",
             name="completion", also=("completion time",), parts=SPREAD[1:5], title="Completion", shown=("p50", "p95")),
+    _DRIFT._replace(take=measuring.drift_of("goodput_bps"), title="Goodput's drift %"),
+    _SAMPLES._replace(take=measuring.samples_of("goodput_bps")),
 )  # fmt: skip
 
 FLOWS = COUNTED + DISTRIBUTED

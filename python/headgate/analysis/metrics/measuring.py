@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from headgate.analysis import steadiness
 from headgate.analysis.columns import ColumnArrays
 from headgate.analysis.distributions import estimates, merged, quantile
 from headgate.analysis.metrics.views import Array, FlowsView, LinkView, known_mean, ratio
@@ -83,17 +84,23 @@ def delay_variation(flows: FlowsView) -> dict[str, Estimate]:
 
 def goodput_variation(flows: FlowsView) -> Estimate:
     """The coefficient of variation of the groups' total goodput per interval, after the warm-up."""
-    rows = flows.rows(ColumnArrays.of(flows.result, "intervals").where(metric="goodput_bps"))
-    rows = rows.only(rows["time_s"] > flows.result.scenario.warmup_s)
-    by_seed = [rows.of_seed(seed) for seed in flows.seeds]
-    each = [_by_time(of_seed["time_s"], of_seed["value"]) for of_seed in by_seed]
+    each = flows.windows("goodput_bps")
     return estimate(float(one.std() / one.mean()) if len(one) > 1 and one.mean() > 0 else None for one in each)
 
 
-def _by_time(time: Array, value: Array) -> Array:
-    """The sum of the values at each time, in the order of times."""
-    _, index = np.unique(time, return_inverse=True)
-    return np.bincount(index, weights=value).astype(np.float64)
+def drift_of(metric: str) -> Callable[[LinkView | FlowsView], Estimate]:
+    """The size of the change of a metric over time between the halves of the window, over its mean."""
+
+    def measure(view: LinkView | FlowsView) -> Estimate:
+        found = [steadiness.drift([window]) for window in view.windows(metric)]
+        return estimate(None if each is None else abs(each.relative) for each in found)
+
+    return measure
+
+
+def samples_of(metric: str) -> Callable[[LinkView | FlowsView], Estimate]:
+    """The independent samples of a metric over time in the window."""
+    return lambda view: estimate(map(steadiness.samples, view.windows(metric)))
 
 
 def transfers(flows: FlowsView) -> Estimate:

@@ -38,6 +38,7 @@ class LinkView:
     """A direction of a link under one discipline. A column of `links` has one value per seed."""
 
     def __init__(self, result: ResultTables, qdisc: str, direction: LinkDirection) -> None:
+        self._result, self._qdisc, self._direction = result, qdisc, direction
         self._rows = ResultRows(
             direction.of(ColumnArrays.of(result, "links").where(qdisc=qdisc)), len(result.scenario.seeds)
         )
@@ -45,6 +46,11 @@ class LinkView:
     def __getitem__(self, column: str) -> Array:
         values: Array = self._rows[column][:, 0]
         return values
+
+    def windows(self, metric: str) -> list[Array]:
+        """A metric over time after the warm-up, one series for each seed."""
+        rows = self._direction.of(ColumnArrays.of(self._result, "intervals").where(qdisc=self._qdisc, metric=metric))
+        return windows(rows, self._result)
 
 
 class FlowsView:
@@ -104,6 +110,10 @@ class FlowsView:
         """The rows of these groups and this discipline, in a table with a row per group."""
         return _of(table.where(qdisc=self.qdisc), self.groups)
 
+    def windows(self, metric: str) -> list[Array]:
+        """A metric over time after the warm-up, summed over groups, one series for each seed."""
+        return windows(self.rows(ColumnArrays.of(self.result, "intervals").where(metric=metric)), self.result)
+
     def histograms(self, table: str, measure: str) -> list[BinnedValues]:
         """The histogram of a distribution for each seed. Queueing delays and losses are those at the bottleneck."""
         rows, value = self._tables[table].where(measure=measure), VALUES[table]
@@ -124,6 +134,18 @@ class FlowsView:
 
 #: The tables of distributions, each with the name of its column of values.
 VALUES = {"delays": "delay_ms", "losses": "value"}
+
+
+def over_time(rows: ColumnArrays) -> tuple[Array, Array]:
+    """The times of rows of one seed, and the sum of the values at each."""
+    times, index = np.unique(rows["time_s"], return_inverse=True)
+    return times, np.bincount(index, weights=rows["value"], minlength=len(times)).astype(np.float64)
+
+
+def windows(rows: ColumnArrays, result: ResultTables) -> list[Array]:
+    """The values of rows after the warm-up, summed at each time, one series for each seed."""
+    rows = rows.only(rows["time_s"] > result.scenario.warmup_s)
+    return [over_time(rows.of_seed(seed))[1] for seed in result.scenario.seeds]
 
 
 def flow_rows(result: ResultTables, qdisc: str) -> ResultRows:
