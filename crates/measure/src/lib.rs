@@ -28,6 +28,7 @@ mod sender_state;
 mod table;
 mod tables;
 mod traces;
+mod unit_shares;
 
 pub use balance::Balance;
 pub use distributions::{DelayRow, LossRow};
@@ -51,3 +52,4 @@ pub use sender_state::{SenderState, TraceRow};
 pub use table::{Cells, Column, ColumnInfo, Names, Row, Unit};
 pub use tables::{Table, tables};
 pub use traces::Traces;
+pub use unit_shares::{unit_of_groups, unit_shares};
