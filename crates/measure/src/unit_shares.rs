@@ -10,8 +10,9 @@ use headgate_scenario::{FairUnit, Scenario};
 use crate::fair_share::{FairShare, fair_shares};
 use crate::max_min::{FlowDemand, max_min};
 
-/// A unit of weight w counts as this many times w equal parts, so weights are exact to a millionth of the largest.
-const PARTS: f64 = 1e6;
+/// The unit with the least weight counts as this many equal parts, the others as more of them in proportion. The number has
+/// every divisor up to 10, so usual ratios of weights are exact.
+const PARTS: f64 = 5040.0;
 
 /// The active flows of each group in a unit, by group.
 type Members = BTreeMap<usize, u32>;
@@ -75,10 +76,10 @@ fn group_demands(scenario: &Scenario) -> Vec<GroupDemand> {
 fn shares_of_units(scenario: &Scenario, groups: &[GroupDemand], members: &[Members], weights: &[f64]) -> Vec<f64> {
     let capacities: Vec<f64> = scenario.hops().map(|hop| scenario.mean_rate(hop).as_bits() as f64).collect();
     let inhabited = || members.iter().enumerate().filter(|(_, members)| !members.is_empty());
-    let heaviest = inhabited().map(|(unit, _)| weights[unit]).fold(0.0, f64::max);
-    let equal = inhabited().all(|(unit, _)| weights[unit] == heaviest);
+    let lightest = inhabited().map(|(unit, _)| weights[unit]).fold(f64::INFINITY, f64::min);
+    let equal = inhabited().all(|(unit, _)| weights[unit] == lightest);
     let demand = |(unit, members): (usize, &Members)| {
-        let parts = if equal { 1 } else { (weights[unit] / heaviest * PARTS).round().max(1.0) as u32 };
+        let parts = if equal { 1 } else { (weights[unit] / lightest * PARTS).round() as u32 };
         let want: f64 = members.iter().map(|(group, flows)| groups[*group].want * f64::from(*flows)).sum();
         // All members of a unit take the same route.
         let route = members.keys().next().map(|group| groups[*group].route.clone()).unwrap_or_default();

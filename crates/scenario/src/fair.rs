@@ -68,6 +68,10 @@ impl Scenario {
     pub fn fair_units(&self, unit: FairUnit) -> FairUnits {
         let (keys, weight_of): (Vec<UnitKey>, HashMap<UnitKey, f64>) = match unit {
             FairUnit::Flow => ((0..self.total_flows()).map(UnitKey::Flow).collect(), HashMap::new()),
+            // Addresses of a flow's own are those of no other flow.
+            FairUnit::Host if self.groups().all(|group| group.headers.has_own_addresses()) => {
+                return self.fair_units(FairUnit::Flow);
+            }
             FairUnit::Host => (hosts(self.headers()).map(UnitKey::Host).collect(), HashMap::new()),
             FairUnit::Group => (self.group_of_flows().map(UnitKey::Group).collect(), HashMap::new()),
             FairUnit::Class => {

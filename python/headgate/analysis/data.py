@@ -90,14 +90,17 @@ def rows(table: Any, **equal: str) -> Any:
 def groups(result: ResultTables, qdisc: str) -> list[GroupGoodput]:
     """The groups with their flows' goodput and fair shares, after the warm-up."""
     table = rows(ColumnArrays.of(result, "flows"), qdisc=qdisc)
-    goodputs = []
+    flows = sum(group.flows for group in result.scenario.groups)
+    (fair,) = result.scenario.fair_units[0].shares(values(table, "fair_share_bps")[np.newaxis, :flows])
+    goodputs, first = [], 0
     for group in result.scenario.groups:
         # A TCP and a UDP group may have the same name in a file; they stay separate.
         part = rows(table, group=group.name, kind=group.kind)
         if len(part):
             goodput = values(part, "goodput_bps").reshape(-1, group.flows)
-            fair = values(part, "fair_share_bps").reshape(-1, group.flows)
-            goodputs.append(GroupGoodput(group.name, group.role, group.flows, goodput, fair[0]))
+            mine = fair[first : first + group.flows]
+            goodputs.append(GroupGoodput(group.name, group.role, group.flows, goodput, mine))
+            first += group.flows
     return goodputs
 
 

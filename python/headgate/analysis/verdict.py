@@ -15,6 +15,7 @@ from headgate.analysis.links import first
 from headgate.analysis.significance import LEAST_SEEDS
 from headgate.files.result_tables import ResultTables
 from headgate.scenario import Role
+from headgate.scenario.fair import plural
 
 #: Groups whose goodputs over fair share are within this factor are reported as equal.
 _EVEN = 1.1
@@ -31,37 +32,53 @@ def verdict(result: ResultTables) -> str:
 
 def of(result: ResultTables, comparison: ComparedFindings) -> str:
     """The verdict on a result whose disciplines are compared."""
-    return stated(comparison, result.scenario.rate_bps, first(result))
+    return stated(comparison, first(result))
 
 
 def sentence(ranked: list[Division], rate_bps: float, link: str = "") -> str:
     """The verdict on `ranked`, the fairest first. With several links, `link` names the one with `rate_bps`."""
-    return stated(compared(ranked, rate_bps), rate_bps, link)
+    return stated(compared(ranked, rate_bps), link)
 
 
-def stated(comparison: ComparedFindings, rate_bps: float, link: str) -> str:
+def stated(comparison: ComparedFindings, link: str) -> str:
     """The verdict on compared disciplines."""
-    ranked = comparison.ranked
-    if not any(division.goodput_bps for division in ranked):
+    if not any(division.goodput_bps for finding in comparison.divided for division in finding.ranked):
         return "No data reached a receiver after the warm-up"
-    if len(ranked) == 1:
-        return _described(comparison, rate_bps, link)
+    if len(comparison.ranked) == 1:
+        return _described(comparison, link)
     if comparison.seeds < LEAST_SEEDS:
         few = "One seed shows" if comparison.seeds == 1 else f"{comparison.seeds} seeds show"
-        return f"{_described(comparison, rate_bps, link)}. {few} no difference: at least {LEAST_SEEDS} are needed"
+        return f"{_described(comparison, link)}. {few} no difference: at least {LEAST_SEEDS} are needed"
     finding = comparison.shown
     if finding is None:
-        return _none_shown(comparison, rate_bps, link)
+        return _none_shown(comparison, link)
     if finding.delay_of is not None:
-        return _shorter(comparison, finding, link)
-    if ranked[0].has_classes:
-        return _protection(comparison, finding, rate_bps, link)
-    return _between_groups(comparison, finding) if len(ranked[0].compared) > 1 else _among_flows(comparison, finding)
+        return _shorter(comparison, finding, finding.queue or link)
+    alike = [each for each in comparison.divided if each.ranked[0].direction == finding.ranked[0].direction]
+    several = len(alike) > 1
+    return ". ".join(f"{_of_what(each, by_unit=several)}{_divided(comparison, each, link)}" for each in alike)
 
 
-def _none_shown(comparison: ComparedFindings, rate_bps: float, link: str) -> str:
+def _of_what(finding: Finding, *, by_unit: bool) -> str:
+    """Begins a statement on one direction of several, or by one unit of several: `Reverse, by host: `."""
+    one = finding.ranked[0]
+    words = ", ".join(filter(None, (one.direction, f"by {one.unit}" if by_unit else "")))
+    return f"{words[0].upper()}{words[1:]}: " if words else ""
+
+
+def _divided(comparison: ComparedFindings, finding: Finding, link: str) -> str:
+    """The division of the link under the best disciplines, and under the next or the last."""
+    if len(comparison.leaders(finding)) == len(comparison.by(finding)):
+        return f"no difference shown with {comparison.seeds} seeds"
+    one = finding.ranked[0]
+    if one.has_classes:
+        return _protection(comparison, finding, link)
+    return _between_groups(comparison, finding) if len(one.compared) > 1 else _among_units(comparison, finding)
+
+
+def _none_shown(comparison: ComparedFindings, link: str) -> str:
     """That no noticeable difference is shown, the numbers, and the seeds that would show one."""
-    described = _described(comparison, rate_bps, link)
+    described = _described(comparison, link)
     described = described[0].lower() + described[1:] if described.startswith(("The ", "On ")) else described
     if comparison.noticeable:
         return f"No best discipline shown with {comparison.seeds} seeds: {described}"
@@ -70,29 +87,35 @@ def _none_shown(comparison: ComparedFindings, rate_bps: float, link: str) -> str
     return f"No difference shown with {comparison.seeds} seeds: {described}{more_seeds(comparison)}"
 
 
-def _described(comparison: ComparedFindings, rate_bps: float, link: str) -> str:
+def _described(comparison: ComparedFindings, link: str) -> str:
     """The numbers of the disciplines without an order."""
-    ranked = comparison.ranked
+    delay = next((each for each in comparison.findings if each.delay_of is not None and comparison.by(each)), None)
+    if len(comparison.ranked) > 1 and delay is not None and not comparison.ranked[0].has_classes:
+        return _delays_of_each(comparison, delay, delay.queue or link)
+    several = len({finding.ranked[0].unit for finding in comparison.divided}) > 1
+    return ". ".join(
+        f"{_of_what(each, by_unit=several)}{_division_of_each(each.ranked, link)}" for each in comparison.divided
+    )
+
+
+def _division_of_each(ranked: list[Division], link: str) -> str:
     best = ranked[0]
     if best.has_classes:
-        return _taken_by_each(ranked, rate_bps, link)
-    delay = next((each for each in comparison.findings if each.delay_of is not None and comparison.by(each)), None)
-    if len(ranked) > 1 and delay is not None:
-        return _delays_of_each(comparison, delay, link)
+        return _taken_by_each(ranked, link)
     if len(best.compared) == 1:
-        return _flows_alone(ranked)
+        return _units_alone(ranked)
     groups = [f"{_balance(each)} with {each.label}" for each in _ends(ranked)]
     return ", ".join(groups)[0].upper() + ", ".join(groups)[1:]
 
 
-def _taken_by_each(ranked: list[Division], rate_bps: float, link: str) -> str:
-    unit, scale = style.unit_of(rate_bps)
+def _taken_by_each(ranked: list[Division], link: str) -> str:
+    unit, scale = style.unit_of(ranked[0].rate_bps)
     fair = style.number(ranked[0].of(Role.UNRESPONSIVE).fair_bps / scale)
     flows = _flows(ranked[0])
     takes = "takes" if ranked[0].of(Role.UNRESPONSIVE).flows == 1 else "take"
     each = [f"{style.number(_taken(one) / scale)} with {one.label}" for one in _ends(ranked)]
     amounts = f"{each[0].replace(' with', f' {unit} with', 1)}{''.join(f', {other}' for other in each[1:])}"
-    text = f"{_where(link)}{flows} {takes} {amounts} (fair share {fair})"
+    text = f"{_where(ranked[0], link)}{flows} {takes} {amounts} (fair share {fair})"
     return text[0].upper() + text[1:]
 
 
@@ -145,17 +168,17 @@ def _ms_with(comparison: ComparedFindings, finding: Finding, named: Sequence[Div
     return [texts[0].replace(" with", " ms with", 1), *texts[1:]]
 
 
-def _protection(comparison: ComparedFindings, finding: Finding, rate_bps: float, link: str) -> str:
+def _protection(comparison: ComparedFindings, finding: Finding, link: str) -> str:
     """With unresponsive flows: their goodput under the best disciplines, then under the next and the last."""
     best, rest = _parted(comparison, finding)
-    scale = style.unit_of(rate_bps)[1]
+    scale = style.unit_of(best[0].rate_bps)[1]
     # Disciplines beyond one that is shown to be worse are not named with the best.
     together = [each for each in best if each.misallocated <= min(other.misallocated for other in rest)]
     doubt = _open(comparison, best) if together != best else ""
     tie = f"; no difference from {best[0].label} shown" if together == best and len(best) > 1 else ""
     named = together if together == best else best[:1]
     fair = style.number(best[0].of(Role.UNRESPONSIVE).fair_bps / scale)
-    statement = f"{_where(link)}{_limit(named, rate_bps)} (fair share {fair}{tie})"
+    statement = f"{_where(best[0], link)}{_limit(named)} (fair share {fair}{tie})"
     others = [*(rest[:1] if len(named) == 1 else []), rest[-1]][-2 if len(rest) > 1 else -1 :]
     amounts = {each.label: style.number(_taken(each) / scale) for each in others}
     # The next best may hold the flow too, to a little more.
@@ -176,9 +199,9 @@ def _holds(division: Division) -> bool:
     return share.fair_bps > 0 and share.most_share is not None and share.most_share <= LIMITED_TO
 
 
-def _limit(best: list[Division], rate_bps: float) -> str:
+def _limit(best: list[Division]) -> str:
     """`FRED and FABA hold the unresponsive flow to 1.17 and 1.18 Mbit/s`; `let ... take` if that is far above fair."""
-    unit, scale = style.unit_of(rate_bps)
+    unit, scale = style.unit_of(best[0].rate_bps)
     rates = list(dict.fromkeys(style.number(_taken(each) / scale) for each in best))
     if len(best) > _MOST_NAMES and len(rates) > 1:
         rates = [" to ".join(style.number(end(map(_taken, best)) / scale) for end in (min, max))]
@@ -190,9 +213,9 @@ def _limit(best: list[Division], rate_bps: float) -> str:
     return f"{_listed(best, 'let')} {_flows(best[0])} take {amount}"
 
 
-def _where(link: str) -> str:
-    """Begins a verdict on one of several links with its name."""
-    return f"On link {link}, " if link else ""
+def _where(division: Division, link: str) -> str:
+    """Begins a verdict on one of several links with its name; a direction is named before."""
+    return f"On link {link}, " if link and not division.direction else ""
 
 
 def _taken(division: Division) -> float:
@@ -211,18 +234,19 @@ def _between_groups(comparison: ComparedFindings, finding: Finding) -> str:
     last = rest[-1]
     times, most, least = extremes(best[0].compared)
     than = "most fairly" if len(best) == 1 else f"more fairly than {_some(rest)}"
-    statement = f"{best[0].label} divides the link {than}: {_balance(best[0])}"
+    among = "" if best[0].unit == "flow" else f" among {_units(best[0])}"
+    statement = f"{best[0].label} divides the link{among} {than}: {_balance(best[0])}"
     again, ahead, behind = extremes(last.compared)
     if times >= _EVEN and (ahead.name, behind.name) == (most.name, least.name) and math.isfinite(again):
         worst = f"{style.number(again, 2)} times"
         return f"{statement}. With {last.label}: {worst}{_open(comparison, best)}"
-    return f"{statement}. With {last.label}, {_compared(again, ahead, behind)}{_open(comparison, best)}"
+    return f"{statement}. With {last.label}, {_compared(again, ahead, behind, last.unit)}{_open(comparison, best)}"
 
 
 def _balance(division: Division) -> str:
     """How far the groups are from equal goodputs over fair share."""
     times, most, least = extremes(division.compared)
-    return "each group gets about its fair share" if times < _EVEN else _compared(times, most, least)
+    return "each group gets about its fair share" if times < _EVEN else _compared(times, most, least, division.unit)
 
 
 def extremes(parts: list[LinkShare]) -> tuple[float, LinkShare, LinkShare]:
@@ -232,35 +256,45 @@ def extremes(parts: list[LinkShare]) -> tuple[float, LinkShare, LinkShare]:
     return (best.share / worst.share if worst.share > 0 else math.inf), best, worst
 
 
-def _compared(times: float, most: LinkShare, least: LinkShare) -> str:
+def _compared(times: float, most: LinkShare, least: LinkShare, unit: str) -> str:
     if math.isinf(times):
         return f"“{least.name}” gets no goodput"
+    if unit != "flow":
+        return f"“{most.name}” gets {style.number(times, 2)} times as much of its fair share as “{least.name}”"
     same = math.isclose(most.fair_bps / most.flows, least.fair_bps / least.flows, rel_tol=0.01)
     measure = "" if same else ", relative to its fair share"
     return f"a flow of “{most.name}” gets {style.number(times, 2)} times the goodput of one of “{least.name}”{measure}"
 
 
-def _among_flows(comparison: ComparedFindings, finding: Finding) -> str:
-    """With one group that demands more than its share: how evenly its flows share."""
+def _among_units(comparison: ComparedFindings, finding: Finding) -> str:
+    """With one group that demands more than its share: how evenly its flows or hosts share."""
     best, rest = _parted(comparison, finding)
-    flows = best[0].compared[0].flows
-    if flows == 1:
-        return f"{_flows_alone([best[0], rest[-1]])}{_open(comparison, best)}"
+    if _count(best[0]) == 1:
+        return f"{_units_alone([best[0], rest[-1]])}{_open(comparison, best)}"
     than = "most evenly" if len(best) == 1 else f"more evenly than {_some(rest)}"
-    lead = f"{best[0].label} divides {_link(best[0])} {than} among {flows} flows"
+    lead = f"{best[0].label} divides {_link(best[0])} {than} among {_count(best[0])} {_units(best[0])}"
     named = [best[0], *(rest[:1] if len(rest) > 1 else []), rest[-1]]
     return f"{lead}. Jain's index is {_indices(named)} (1: equal shares){_open(comparison, best)}"
 
 
-def _flows_alone(ranked: list[Division]) -> str:
+def _units_alone(ranked: list[Division]) -> str:
     """The goodput of one flow, or Jain's index of several, without an order of disciplines."""
     best = ranked[0]
-    flows, link = best.compared[0].flows, _link(best)
-    if flows == 1:
+    link = _link(best)
+    if _count(best) == 1:
         unit, scale = style.unit_of(best.goodput_bps)
         got = _each(_ends(ranked), lambda division: f"{style.number(division.compared[0].goodput_bps / scale)} {unit}")
-        return f"One flow uses {link} alone. Its goodput is {got}"
-    return f"{flows} flows share {link}. Jain's index is {_indices(_ends(ranked))} (1: equal shares)"
+        return f"One {best.unit} uses {link} alone. Its goodput is {got}"
+    return f"{_count(best)} {_units(best)} share {link}. Jain's index is {_indices(_ends(ranked))} (1: equal shares)"
+
+
+def _count(division: Division) -> int:
+    """The number of flows of the only group that demands more than its share, or the number of other units."""
+    return division.compared[0].flows if division.unit == "flow" else division.units
+
+
+def _units(division: Division) -> str:
+    return plural(division.unit)
 
 
 def _link(division: Division) -> str:

@@ -226,7 +226,9 @@ def _fairness(entries: list[dict[str, Any]]) -> Chart | None:
     known = {name: means for name, means in scales.items() if any(mean["mean"] is not None for mean in means)}
     if not known:
         return None
-    columns = known | {"whole run": [entry["jain"] for entry in entries]}
+    # The slots are by flow, so the whole run is their neighbor only by flow.
+    by_flow = [part["jain"] for entry in entries for part in entry["fairness"] if part["unit"] == "flow"]
+    columns = known | ({"whole run": by_flow} if by_flow else {})
     each = list(zip(*columns.values(), strict=True))
     question = "Do flows share fairly within a short time too?"
     reading = "Jain's index is 1 if every flow has its fair share in each slot of that length."
