@@ -13,7 +13,7 @@ from tests.conftest import Command
 #: A home of 20 and 2 Mbit/s. The downloads of the far server suffer at a long queue, but calls suffer more.
 TWO_WAYS = """\
 name = "two-ways"
-duration = "12s"
+duration = "20s"
 warmup = "4s"
 seeds = 5
 qdiscs = ["droptail", "fq_codel"]
@@ -22,7 +22,7 @@ qdiscs = ["droptail", "fq_codel"]
 rate = "2Mbit/s"
 delay = "10ms"
 limit = "100p"
-reverse = { rate = "20Mbit/s", limit = "100p", qdisc = "compared" }
+reverse = { rate = "20Mbit/s", limit = "60p", qdisc = "compared" }
 
 [[tcp]]
 name = "uploads"
@@ -31,7 +31,7 @@ start = "0s..1s"
 
 [[tcp]]
 name = "near"
-flows = 3
+flows = 6
 from = "right"
 to = "left"
 start = "0s..1s"
@@ -41,7 +41,7 @@ name = "far"
 flows = 3
 from = "right"
 to = "left"
-access = { delay = "40ms" }
+sender = { rate = "100Mbit/s", delay = "80ms" }
 start = "0s..1s"
 
 [[udp]]
@@ -80,7 +80,7 @@ def test_the_line_above_the_table_and_its_columns_name_each_direction(command: C
     file.write_text(TWO_WAYS)
     out = " ".join(command("run", file, "--seeds", "1", "--set", "duration=6s").stdout.split())
     assert (
-        "two-ways: 2 TCP flows and 1 UDP flow (1 of 100 kbit/s) forward on 2 Mbit/s, 6 TCP flows reverse on 20" in out
+        "two-ways: 2 TCP flows and 1 UDP flow (1 of 100 kbit/s) forward on 2 Mbit/s, 9 TCP flows reverse on 20" in out
     )
 
 
@@ -93,7 +93,7 @@ def test_a_call_of_the_reverse_direction_has_the_delay_of_the_reverse_queue():
     droptail, _ = result.summary()
     forward, reverse = (link["figures"]["queue_delay_ms"]["p95"]["mean"] for link in droptail["links"])
     call = droptail["groups"][-1]["queue_delay_ms"]["p95"]["mean"]
-    # 100 packets of 1500 bytes take 60 ms at 20 Mbit/s, and ten times as long at 2.
+    # 60 packets of 1500 bytes take 36 ms at 20 Mbit/s, 100 take 600 ms at 2.
     assert call == pytest.approx(reverse, rel=0.2)
     assert call < forward
     assert any("call" in column.title for column in columns(result.scenario, rows(result)))

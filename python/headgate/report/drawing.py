@@ -1,7 +1,7 @@
 """What was tried, as values for a drawing: senders, the queues with their disciplines, the links, the receivers.
 
-Flows enter at the first drawn queue of their route. Opposite directions of a link are drawn one below the other, each with
-its own senders and receivers.
+Flows enter at the first drawn queue of their route. Opposite directions of a link are drawn one below the other, each
+with its own senders and receivers.
 """
 
 import textwrap
