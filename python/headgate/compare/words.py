@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from headgate import _core, style
+from headgate.analysis.division_sentences import LIMITED_TO
 from headgate.analysis.judge import Quantity, Verdict, at_most
 from headgate.analysis.significance import LEAST_SEEDS
-from headgate.analysis.verdict import LIMITED_TO
 from headgate.compare.gaps import (
     DELAYS,
     DROPS,

@@ -51,8 +51,8 @@ def _of_flows(key: str, take: Callable[[str], Callable[[Any], Any]], **words: An
 
 _QUEUE_DELAY = Measure(
     "queue_delay_ms", measuring.parts_of_link("queue_delay_ms"), Units.TIME,
-    "Queueing delay of packets that were sent: at the link, and of flows at the bottleneck. Flows that do not cross it "
-    "have that of the first link on their route that compares disciplines, or else of the slowest. RFC 7928, section 2.6.",
+    "Queueing delay of packets that were sent, of flows at the bottleneck. Flows that do not cross it have that of the "
+    "first link on their route that compares disciplines, or else of the slowest. RFC 7928, section 2.6.",
     name="queue delay", parts=SPREAD,
 )  # fmt: skip
 
