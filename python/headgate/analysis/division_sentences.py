@@ -27,6 +27,7 @@ def divided(comparison: ComparedFindings, finding: Finding, link: str) -> str:
 
 
 def division_of_each(ranked: list[Division], link: str) -> str:
+    """The division of the link under the first and the last discipline, without an order."""
     best = ranked[0]
     if best.has_classes:
         return _taken_by_each(ranked, link)
