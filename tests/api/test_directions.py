@@ -3,9 +3,10 @@
 import pytest
 
 import headgate
+from headgate import plot
+from headgate.analysis import data
 from headgate.analysis.summary import by_traffic, traffic
 from headgate.analysis.verdict import verdict
-from headgate.plot import overview
 from headgate.report.drawing import drawing
 from headgate.terminal.columns import columns, rows
 from tests.conftest import Command
@@ -85,7 +86,9 @@ def test_the_line_above_the_table_and_its_columns_name_each_direction(command: C
 
 
 def test_the_headline_is_the_calls_delay_and_not_the_division_of_downloads(result: headgate.Result):
-    assert verdict(result).startswith("FQ-CoDel delays “call” least: 95 % of its packets have a queueing delay at ")
+    assert verdict(result).startswith(
+        "FQ-CoDel delays “call” least: 95 % of its packets have a queueing delay at bottleneck forward "
+    )
 
 
 def test_a_call_of_the_reverse_direction_has_the_delay_of_the_reverse_queue():
@@ -117,10 +120,17 @@ def test_both_queues_are_drawn_with_their_own_senders_and_rates():
 
 
 def test_the_overview_has_a_panel_for_each_direction(result: headgate.Result):
-    labels = [axes.get_xlabel() for axes in overview(result).axes]
+    labels = [axes.get_xlabel() for axes in plot.overview(result).axes]
     assert labels[:2] == ["Goodput forward (Mbit/s)", "Goodput reverse (Mbit/s)"]
-    ends = [axes.get_xlim()[1] for axes in overview(result).axes[:2]]
+    ends = [axes.get_xlim()[1] for axes in plot.overview(result).axes[:2]]
     assert ends == pytest.approx([2 * 1.06, 20 * 1.06], rel=0.01)
+
+
+def test_dots_of_goodput_against_delay_are_of_the_flows_in_the_bottlenecks_direction(result: headgate.Result):
+    axes = plot.tradeoff(result)
+    assert axes.get_ylabel() == "Goodput of all flows forward (Mbit/s)"
+    dots = data.delay_goodput(result, "fq_codel", 1e6)
+    assert 0 < dots[:, 1].max() <= 2
 
 
 def test_a_chain_of_links_and_a_single_direction_are_one_way():

@@ -4,7 +4,7 @@
 //! group or class that take different routes are in different units, because they use different links. A host's uploads
 //! and downloads are the usual example.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use crate::classify::TrafficClass;
@@ -55,7 +55,7 @@ pub struct FairUnits {
 }
 
 /// What the flows of one unit have in common, besides their route.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum UnitKey {
     Flow(u32),
     Host(IpAddr),
@@ -66,14 +66,14 @@ enum UnitKey {
 impl Scenario {
     /// The units of this kind.
     pub fn fair_units(&self, unit: FairUnit) -> FairUnits {
-        let (keys, weight_of): (Vec<UnitKey>, HashMap<UnitKey, f64>) = match unit {
-            FairUnit::Flow => ((0..self.total_flows()).map(UnitKey::Flow).collect(), HashMap::new()),
+        let (keys, weight_of): (Vec<UnitKey>, BTreeMap<UnitKey, f64>) = match unit {
+            FairUnit::Flow => ((0..self.total_flows()).map(UnitKey::Flow).collect(), BTreeMap::new()),
             // Addresses of a flow's own are those of no other flow.
             FairUnit::Host if self.groups().all(|group| group.headers.has_own_addresses()) => {
                 return self.fair_units(FairUnit::Flow);
             }
-            FairUnit::Host => (hosts(self.headers()).map(UnitKey::Host).collect(), HashMap::new()),
-            FairUnit::Group => (self.group_of_flows().map(UnitKey::Group).collect(), HashMap::new()),
+            FairUnit::Host => (hosts(self.headers()).map(UnitKey::Host).collect(), BTreeMap::new()),
+            FairUnit::Group => (self.group_of_flows().map(UnitKey::Group).collect(), BTreeMap::new()),
             FairUnit::Class => {
                 let classes = self.class_of_flows();
                 let weights = weights(&self.classes, &classes).into_iter().enumerate();
@@ -82,7 +82,7 @@ impl Scenario {
             }
         };
         let routes: Vec<_> = self.routes().collect();
-        let (mut numbers, mut weights) = (HashMap::new(), Vec::new());
+        let (mut numbers, mut weights) = (BTreeMap::new(), Vec::new());
         let number = |(key, group): (UnitKey, usize)| {
             *numbers.entry((key, routes[group])).or_insert_with(|| {
                 weights.push(weight_of.get(&key).copied().unwrap_or(1.0));
@@ -107,7 +107,7 @@ impl Scenario {
 /// The host of each flow.
 fn hosts<'a>(headers: impl Iterator<Item = Header<'a>>) -> impl Iterator<Item = IpAddr> {
     let ends: Vec<[IpAddr; 2]> = headers.map(|header| [header.source, header.destination]).collect();
-    let mut flows: HashMap<IpAddr, usize> = HashMap::new();
+    let mut flows: BTreeMap<IpAddr, usize> = BTreeMap::new();
     ends.iter().flatten().for_each(|address| *flows.entry(*address).or_default() += 1);
     let all = ends.len();
     let shared = move |address: &IpAddr| Some(flows[address]).filter(|count| *count < all);

@@ -11,6 +11,7 @@ from headgate.analysis.columns import ColumnArrays
 from headgate.analysis.distributions import histogram
 from headgate.files.result_tables import ResultTables
 from headgate.scenario import Role
+from headgate.scenario.queues import bottleneck_way
 
 Array = npt.NDArray[np.float64]
 
@@ -167,13 +168,17 @@ def delay(result: ResultTables, qdisc: str, **of: str) -> Cdf | None:
 
 
 def delay_goodput(result: ResultTables, qdisc: str, scale: float) -> Array:
-    """A row for each seed: the mean queueing delay at the bottleneck in ms, and the goodput of all flows over `scale`.
+    """A row for each seed: the mean queueing delay at the bottleneck in ms, and the goodput of its flows over `scale`.
 
-    Seeds in which no packet was sent are left out.
+    Flows of the opposite direction do not count. Seeds in which no packet was sent are left out.
     """
     delays = values(rows(bottleneck(result, ColumnArrays.of(result, "links")), qdisc=qdisc), "queue_delay_ms_mean")
     flows = values(rows(ColumnArrays.of(result, "flows"), qdisc=qdisc), "goodput_bps").reshape(len(delays), -1)
-    points = np.stack([delays, flows.sum(axis=1) / scale], axis=1)
+    mine = bottleneck_way(result.scenario).groups
+    counted = np.repeat(
+        [group in mine for group in result.scenario.groups], [each.flows for each in result.scenario.groups]
+    )
+    points = np.stack([delays, flows[:, counted].sum(axis=1) / scale], axis=1)
     return np.asarray(points[np.isfinite(delays)], dtype=np.float64)
 
 

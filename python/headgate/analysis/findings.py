@@ -106,7 +106,11 @@ def of(result: ResultTables) -> ComparedFindings:
     by_label = {looks[qdisc].label: places for qdisc, places in repeats(result).items()}
     scenario = result.scenario
     queues = {group.name: queue_of(scenario, group) for group in sensitive(scenario)} if first(result) else {}
-    names = {group: LinkDirection(queue.link, queue.direction).label for group, queue in queues.items()}
+    both = len(scenario.ways) > 1
+    names = {
+        group: f"{queue.link} {queue.direction}" if both else LinkDirection(queue.link, queue.direction).label
+        for group, queue in queues.items()
+    }
     return _compared([divisions(result, sharing) for sharing in sharings(scenario)], by_label, names)
 
 

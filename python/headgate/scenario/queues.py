@@ -72,3 +72,13 @@ def ways(scenario: Scenario) -> list[Way]:
         Way(queue.direction, queue.rate_bps, [group for group, mine in every.items() if mine is queue])
         for queue in used
     ]
+
+
+def bottleneck_way(scenario: Scenario) -> Way:
+    """The direction of the bottleneck, or all flows."""
+    return next(way for way in scenario.ways if way.direction in ("", scenario.bottleneck[1]))
+
+
+def whose(scenario: Scenario) -> str:
+    """The flows of the bottleneck's direction in words: `all flows`, `all flows forward`."""
+    return f"all flows {bottleneck_way(scenario).direction}".rstrip()
