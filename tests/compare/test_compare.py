@@ -11,10 +11,10 @@ import pyarrow as pa
 import pytest
 
 import headgate
+from headgate.analysis.division_sentences import LIMITED_TO
 from headgate.analysis.judge import Quantity
 from headgate.analysis.repeats import distinct
 from headgate.analysis.significance import unpaired
-from headgate.analysis.verdict import LIMITED_TO
 from headgate.compare import page, terminal, words
 from headgate.compare.figure import sides
 from headgate.compare.gaps import DROPS, GOODPUT, LINK, UTILIZATION, compare, gap

@@ -32,6 +32,7 @@ mod shared_links;
 mod table;
 mod tables;
 mod traces;
+mod unit_shares;
 
 pub use balance::Balance;
 pub use capacity_use::CapacityUse;
@@ -56,3 +57,4 @@ pub use sender_state::{SenderState, TraceRow};
 pub use table::{Cells, Column, ColumnInfo, Names, Row, Unit};
 pub use tables::{Table, tables};
 pub use traces::Traces;
+pub use unit_shares::{unit_of_groups, unit_shares};

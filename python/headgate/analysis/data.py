@@ -11,6 +11,7 @@ from headgate.analysis.columns import ColumnArrays
 from headgate.analysis.distributions import histogram, place
 from headgate.files.result_tables import ResultTables
 from headgate.scenario import Role
+from headgate.scenario.queues import bottleneck_way
 
 Array = npt.NDArray[np.float64]
 
@@ -53,7 +54,7 @@ class Transfers(NamedTuple):
 
 
 class GroupGoodput(NamedTuple):
-    """A group of flows, and its flows' goodput: one row a seed, one column a flow. `fair_bps` is their mean over seeds."""
+    """A group of flows, and its flows' goodput: one row a seed, one column a flow. `fair_bps` are means over seeds."""
 
     name: str
     role: Role
@@ -95,16 +96,19 @@ def rows(table: Any, **equal: str) -> Any:
 def groups(result: ResultTables, qdisc: str) -> list[GroupGoodput]:
     """The groups with their flows' goodput and fair shares, after the warm-up."""
     table = rows(ColumnArrays.of(result, "flows"), qdisc=qdisc)
-    goodputs = []
+    flows = sum(group.flows for group in result.scenario.groups)
+    shares = result.scenario.fair_units[0].shares(values(table, "fair_share_bps").reshape(-1, flows))
+    # With random starts, flows have other shares with other seeds.
+    fair = shares.mean(axis=0)
+    goodputs, first = [], 0
     for group in result.scenario.groups:
         # A TCP and a UDP group may have the same name in a file; they stay separate.
         part = rows(table, group=group.name, kind=group.kind)
         if len(part):
             goodput = values(part, "goodput_bps").reshape(-1, group.flows)
-            fair = values(part, "fair_share_bps").reshape(-1, group.flows)
-            # Flows with random starts have other shares with other seeds; one that was not active has none.
-            fair = np.nan_to_num(fair).mean(axis=0)
-            goodputs.append(GroupGoodput(group.name, group.role, group.flows, goodput, fair))
+            mine = fair[first : first + group.flows]
+            goodputs.append(GroupGoodput(group.name, group.role, group.flows, goodput, mine))
+            first += group.flows
     return goodputs
 
 
@@ -170,13 +174,17 @@ def delay(result: ResultTables, qdisc: str, **of: str) -> Cdf | None:
 
 
 def delay_goodput(result: ResultTables, qdisc: str, scale: float) -> Array:
-    """A row for each seed: the mean queueing delay at the bottleneck in ms, and the goodput of all flows over `scale`.
+    """A row for each seed: the mean queueing delay at the bottleneck in ms, and the goodput of its flows over `scale`.
 
-    Seeds in which no packet was sent are left out.
+    Flows of the opposite direction do not count. Seeds in which no packet was sent are left out.
     """
     delays = values(rows(bottleneck(result, ColumnArrays.of(result, "links")), qdisc=qdisc), "queue_delay_ms_mean")
     flows = values(rows(ColumnArrays.of(result, "flows"), qdisc=qdisc), "goodput_bps").reshape(len(delays), -1)
-    points = np.stack([delays, flows.sum(axis=1) / scale], axis=1)
+    mine = bottleneck_way(result.scenario).groups
+    counted = np.repeat(
+        [group in mine for group in result.scenario.groups], [each.flows for each in result.scenario.groups]
+    )
+    points = np.stack([delays, flows[:, counted].sum(axis=1) / scale], axis=1)
     return np.asarray(points[np.isfinite(delays)], dtype=np.float64)
 
 

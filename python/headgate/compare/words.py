@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from headgate import _core, style
+from headgate.analysis.division_sentences import LIMITED_TO
 from headgate.analysis.judge import Quantity, Verdict, at_most
 from headgate.analysis.repeats import repeats
 from headgate.analysis.significance import LEAST_SEEDS, equivalent
-from headgate.analysis.verdict import LIMITED_TO
 from headgate.compare.gaps import (
     DELAYS,
     DROPS,

@@ -10,6 +10,7 @@ from typing import Concatenate, ParamSpec, TypeAlias
 import numpy as np
 
 from headgate.analysis import data, distributions
+from headgate.analysis.metrics.views import jains_index
 from headgate.analysis.runs import Array, Run
 
 #: A function from a run to a number: a `RunMeasure`, or a plain function. NaN if the run has no such number.
@@ -111,8 +112,7 @@ def jain(run: Run, group: str | None = None, kind: str | None = None, *, alike: 
     rates = run.flows("goodput_bps", group, kind)
     share = rates if alike else rates / run.flows("fair_share_bps", group, kind)
     share = share[np.isfinite(share)]
-    squares = float((share**2).sum())
-    return _ratio(float(share.sum()) ** 2, len(share) * squares)
+    return float(jains_index(share[np.newaxis], np.ones((1, len(share)), dtype=bool))[0])
 
 
 def drop_rate(group: str | None = None, kind: str | None = None) -> RunMeasure:

@@ -1,6 +1,6 @@
 """A curve for each discipline: queueing delay, completion times, and fairness by time scale."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -118,7 +118,9 @@ def _indices(entry: dict[str, object]) -> dict[str, tuple[float, float, float]]:
     """Mean, low and high of the index by the name of the time scale."""
     scales: list[dict[str, Estimate]] = entry["jain_by_scale"]  # type: ignore[assignment]
     indices = {f"{style.plain(scale['scale_s'])} s": scale["mean"] for scale in scales}  # type: ignore[arg-type]
-    indices[_WHOLE] = entry["jain"]  # type: ignore[assignment]
+    # The slots are by flow, so the whole run is their neighbor only by flow.
+    by_unit: list[dict[str, Any]] = entry["fairness"]  # type: ignore[assignment]
+    indices |= {name: part["jain"] for name, part in zip([_WHOLE], by_unit, strict=False) if part["unit"] == "flow"}
     return {
         name: (index["mean"], index["mean"] - half(index), index["mean"] + half(index))
         for name, index in indices.items()

@@ -28,7 +28,7 @@ EXPERIMENT = experiment(
     place="section V-E",
     about="400 TCP flows and eight unresponsive flows of 5 Mbit/s, as in figure 19. The hash functions of SFB and of "
     "SFQ change every 2 s. A packet counts as reordered if it reaches the receiver after a packet of its flow that was "
-    "sent later. SFQ leaves queued packets in their queues, or, with book-keeping, moves them to their flows' new queues.",
+    "sent later. SFQ leaves queued packets in their queues, or, with book-keeping, moves them to new ones.",
     qdiscs=QDISCS,
     cases=grid(unresponsive=(8,), rate=(5,)),
     measures={
