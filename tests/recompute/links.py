@@ -54,9 +54,10 @@ def ambient(visits: list[Visit], start: int, end: int) -> float | None:
     return (drops.total() - targeted) / left if left > 0 else None
 
 
-def utilization(hop: Direction, visits: list[Visit], start: int, end: int) -> float:
-    """Bits sent over the bits that the link could have carried; 0 if it could carry none."""
-    return busy(hop, visits, start, end) / max(hop.capacity(start, end), 1)
+def utilization(hop: Direction, visits: list[Visit], start: int, end: int) -> float | None:
+    """Bits sent over the bits that the link could have carried; null if it could carry none."""
+    capacity = hop.capacity(start, end)
+    return busy(hop, visits, start, end) / capacity if capacity else None
 
 
 def delays(network: Network, visits: list[Visit]) -> list[int]:

@@ -56,6 +56,11 @@ class Direction:
         """Whether the arrival of each packet follows from the start of its transmission."""
         return not (self.spread or self.loses)
 
+    @property
+    def varies(self) -> bool:
+        """Whether the rate changes."""
+        return len(self.rates) > 1
+
     def steps(self, start: int, end: int) -> list[tuple[int, int, int]]:
         """Parts of the time from `start` to `end` with a constant rate: start, end, rate."""
         ends = [at for at, _ in self.rates[1:]] + [NEVER]

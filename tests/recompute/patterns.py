@@ -93,10 +93,10 @@ def transfers(journeys: Journeys) -> dict[int, dict[str, Any]]:
 def fairness(journeys: Journeys) -> dict[float, dict[str, Any]]:
     """Jain's index on each scale, over whole slots from the end of the warm-up.
 
-    Data counts once, in the slot in which it leaves its last queue. A flow's fair share is its mean share in the slot.
+    Data counts once, in the slot in which it leaves its last queue, or reaches the end of a link whose rate changes. A flow's fair share is its mean share in the slot.
     """
     network, shares = journeys.network, Shares(journeys)
-    left = [(visit.started, packet) for packet in journeys.data for visit in packet.visits[-1:] if at_end(visit)]
+    left = [(counted_at(visit), packet) for packet in journeys.data for visit in packet.visits[-1:] if at_end(visit)]
     left.sort(key=lambda pair: pair[0] or 0)
     brief = {group.name for group in network.groups if shares.is_brief(group)}
     table = {}
@@ -128,12 +128,28 @@ def fairness(journeys: Journeys) -> dict[float, dict[str, Any]]:
     return table
 
 
+def counted_at(visit: Visit) -> int | None:
+    """When the data of a packet that leaves its last queue counts in Jain's index."""
+    return visit.sent + visit.hop.delay if visit.hop.varies else visit.started
+
+
 def at_end(visit: Visit) -> bool:
     """Whether a packet leaves the last queue of its route in this visit."""
     return visit.started is not None and visit.hop is visit.packet.group.route[-1]
 
 
 @cache
+def fates(journeys: Journeys) -> Counter[tuple[Any, ...]]:
+    """Every packet at a compared queue before the end: its arrival, flow and bytes, and how and when it left."""
+    found: Counter[tuple[Any, ...]] = Counter()
+    for hop in journeys.network.compared():
+        for visit in journeys.visits[hop.key]:
+            way, at = ("sent", visit.started) if visit.dropped is None else ("dropped", visit.dropped)
+            left = (way, at) if at is not None and at < journeys.network.end else None
+            found[*hop.key, visit.arrived, visit.packet.flow, visit.packet.length, left] += 1
+    return found
+
+
 def events(journeys: Journeys) -> tuple[Counter[tuple[Any, ...]], dict[tuple[Any, ...], tuple[int, int]]]:
     """Events at compared queues, and the queue's packets and bytes after the last event of each moment."""
     network = journeys.network

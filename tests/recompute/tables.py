@@ -173,7 +173,28 @@ def compare_events(comparison: Comparison, recorded: Recorded) -> None:
     names = ("queue_packets", "queue_bytes")
     after = {key: dict(zip(names, queue, strict=True)) for key, queue in queues.items()}
     comparison.rows({key: {name: row[name] for name in names} for key, row in last.items()}, after)
+    compare_packets(comparison, recorded, rows)
     compare_run(comparison, recorded, rows)
+
+
+def compare_packets(comparison: Comparison, recorded: Recorded, rows: list[Row]) -> None:
+    """Packets are numbered as they arrive at a link; a number has the arrival and the end of one packet."""
+    numbers = Counter[tuple[str, str]]()
+    arrived, ends = dict[tuple[str, str, int], Row](), dict[tuple[str, str, int], tuple[str, int]]()
+    for row in rows:
+        direction = (row["link"], row["direction"])
+        if row["event"] == "arrived":
+            comparison.check("packet", row["packet"], numbers[direction])
+            numbers[direction] += 1
+            arrived[*direction, row["packet"]] = row
+        elif row["event"] in ("sent", "dropped"):
+            ends[*direction, row["packet"]] = row["event"], row["time_ns"]
+    printed = Counter(
+        (*key[:2], row["time_ns"], row["flow"], row["bytes"], ends.get(key)) for key, row in arrived.items()
+    )
+    recomputed = patterns.fates(recorded.journeys)
+    comparison.check("packet", sorted((printed - recomputed).elements(), key=str)[:4], [])
+    comparison.check("packet", sorted((recomputed - printed).elements(), key=str)[:4], [])
 
 
 COMPARISONS = {

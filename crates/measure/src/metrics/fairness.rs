@@ -219,8 +219,8 @@ impl FairnessMeter {
             self.groups.iter_mut().for_each(GroupSlots::remove_ended);
             for (index_of_scale, scale) in self.scales.iter_mut().enumerate() {
                 if ends - scale.since >= scale.length {
-                    let shares = self.shares.take(index_of_scale);
-                    scale.indices.extend(close(&mut self.groups, (index_of_scale, &shares), scale.since));
+                    let due = self.shares.take(index_of_scale);
+                    scale.indices.extend(close(&mut self.groups, (index_of_scale, &due), scale.since));
                     (scale.since, scale.first) = (ends, next);
                 }
             }
@@ -244,18 +244,18 @@ impl GroupSlots {
     }
 }
 
-/// Closes the slot of a scale that began at `since`, with the groups' fair shares in it: its index, or `None` without
-/// deliveries or a second flow.
-fn close(groups: &mut [GroupSlots], (index_of_scale, shares): (usize, &[f64]), since: Time) -> Option<f64> {
+/// Closes the slot of a scale that began at `since`. `due` are the bits that each active flow of a group was due in it.
+/// Returns its index, or `None` without deliveries or a second flow.
+fn close(groups: &mut [GroupSlots], (index_of_scale, due): (usize, &[f64]), since: Time) -> Option<f64> {
     let (mut flows, mut sum, mut squares) = (0.0, 0.0, 0.0);
-    for (group, fair_bps) in groups.iter_mut().zip(shares) {
+    for (group, due) in groups.iter_mut().zip(due) {
         let (bytes, of_squares) = std::mem::take(&mut group.sums[index_of_scale]);
         let active = group.present + std::mem::take(&mut group.ended[index_of_scale]);
         let IndexedGroup { counts, stop } = group.group;
-        if counts && *fair_bps > 0.0 && since < stop {
+        if counts && *due > 0.0 && since < stop {
             flows += f64::from(active);
-            sum += bytes / fair_bps;
-            squares += of_squares / (fair_bps * fair_bps);
+            sum += bytes / due;
+            squares += of_squares / (due * due);
         }
     }
     (flows >= 2.0 && squares > 0.0).then(|| rounded(sum * sum / (flows * squares)))

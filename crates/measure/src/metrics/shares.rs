@@ -1,6 +1,7 @@
 //! Fair shares in the slots of Jain's index.
 //!
-//! The share of a group in a slot is the mean of its active flows' share, over the time in which any of them is active.
+//! The share of a group in a slot is the mean over the slot of the share that each of its active flows has, 0 while none is
+//! active. A flow that begins later or ends earlier than others of its group is thus compared with these.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -25,8 +26,8 @@ pub struct ShareMeter {
     stops: Vec<Time>,
     changes: BinaryHeap<Reverse<(Time, Change)>>,
     now: Time,
-    /// By group and scale: the share added up over time, and the time.
-    sums: Vec<[(f64, f64); SCALES.len()]>,
+    /// By group and scale: bits that each active flow is due in the slot.
+    due: Vec<[f64; SCALES.len()]>,
 }
 
 impl ShareMeter {
@@ -36,7 +37,7 @@ impl ShareMeter {
         let mut changes = BinaryHeap::with_capacity(flows + stops.len());
         let stopping = (0..).zip(&stops).filter(|(_, stop)| **stop != Time::NEVER);
         changes.extend(stopping.map(|(group, stop)| Reverse((*stop, Change::Stop(group)))));
-        ShareMeter { sums: vec![Default::default(); links.groups()], links, stops, changes, now: Time::ZERO }
+        ShareMeter { due: vec![Default::default(); links.groups()], links, stops, changes, now: Time::ZERO }
     }
 
     /// A flow of `group` begins at `at`.
@@ -79,12 +80,8 @@ impl ShareMeter {
     fn add_until(&mut self, until: Time) {
         let time = (until - self.now).as_secs_f64();
         if time > 0.0 {
-            self.links.shares();
-            for group in 0..self.sums.len() {
-                if self.links.is_active(group) {
-                    let share = self.links.shares()[group];
-                    self.sums[group].iter_mut().for_each(|sum| *sum = (sum.0 + share * time, sum.1 + time));
-                }
+            for (due, share) in self.due.iter_mut().zip(self.links.shares()) {
+                due.iter_mut().for_each(|bits| *bits += share * time);
             }
         }
         self.now = self.now.max(until);
@@ -92,15 +89,11 @@ impl ShareMeter {
 
     /// Forgets the slots so far.
     pub fn restart(&mut self) {
-        self.sums.fill(Default::default());
+        self.due.fill(Default::default());
     }
 
-    /// Ends the slot of a scale: the share of each group in it; 0 for a group without active flows.
+    /// Ends the slot of a scale: the bits that each active flow of a group is due in it; 0 for a group without any.
     pub fn take(&mut self, scale: usize) -> Vec<f64> {
-        let share = |sums: &mut [(f64, f64); SCALES.len()]| {
-            let (share, time) = std::mem::take(&mut sums[scale]);
-            if time > 0.0 { share / time } else { 0.0 }
-        };
-        self.sums.iter_mut().map(share).collect()
+        self.due.iter_mut().map(|due| std::mem::take(&mut due[scale])).collect()
     }
 }
