@@ -93,7 +93,8 @@ def transfers(journeys: Journeys) -> dict[int, dict[str, Any]]:
 def fairness(journeys: Journeys) -> dict[float, dict[str, Any]]:
     """Jain's index on each scale, over whole slots from the end of the warm-up.
 
-    Data counts once, in the slot in which it leaves its last queue, or reaches the end of a link whose rate changes. A flow's fair share is its mean share in the slot.
+    Data counts once, in the slot in which it leaves its last queue, or reaches the end of a link whose rate changes. A
+    flow's fair share is its mean share in the slot.
     """
     network, shares = journeys.network, Shares(journeys)
     left = [(counted_at(visit), packet) for packet in journeys.data for visit in packet.visits[-1:] if at_end(visit)]
