@@ -344,7 +344,7 @@ impl TcpFlow {
         {
             self.reply_if_due(id, settings, due, replies, queue);
         }
-        let before = self.receiver.received();
+        let (expected, beyond_gap) = (self.receiver.expected(), self.receiver.beyond_gap());
         self.receiver.on_delay(packet.handle.age(arrives));
         match self.receiver.on_data(seq, packet.ecn == Ecn::Ce, cwr, &settings.tcp, arrives) {
             Some(reply) => {
@@ -355,7 +355,8 @@ impl TcpFlow {
             }
             None => self.arm_receiver(id, queue),
         }
-        let bytes = if self.receiver.received() == before { 0 } else { self.bytes_of(seq, settings) };
+        let is_new = self.receiver.expected() != expected || self.receiver.beyond_gap() != beyond_gap;
+        let bytes = if is_new { self.bytes_of(seq, settings) } else { 0 };
         (bytes, arrives)
     }
 
