@@ -84,7 +84,7 @@ def test_measures_are_over_hosts_if_the_scenario_says_so(by_host: headgate.Resul
 
 def test_the_verdict_is_on_the_unit_of_the_scenario(by_host: headgate.Result):
     assert verdict(by_host).startswith("CAKE divides the link among hosts most fairly: ")
-    assert "“five” gets 1.6 times as much of its fair share as “one”" in verdict(by_host)
+    assert "“five” gets 1.4 times as much of its fair share as “one”" in verdict(by_host)
 
 
 def test_without_a_unit_both_are_shown_if_hosts_have_different_numbers_of_flows(undeclared: headgate.Result):

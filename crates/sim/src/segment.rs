@@ -59,12 +59,13 @@ const REPORT: u64 = 3;
 const REPLY: u64 = 1 << KIND;
 
 /// Send times count 2^10 ns and wrap after 549 s: longer than any packet is in flight.
-const SEND_TIME_UNIT: u32 = 10;
+const SEND_TIME_BITS: u32 = 10;
+pub const SEND_TIME_UNIT: Span = Span::from_nanos(1 << SEND_TIME_BITS);
 
 /// A time in the resolution of timestamps (RFC 7323), rounded down.
 #[inline]
 pub fn timestamp(at: Time) -> Time {
-    Time::from_nanos(at.as_nanos() >> SEND_TIME_UNIT << SEND_TIME_UNIT)
+    Time::from_nanos(at.as_nanos() >> SEND_TIME_BITS << SEND_TIME_BITS)
 }
 
 impl Segment {
@@ -128,14 +129,14 @@ impl Segment {
     pub fn with_send_time(self, now: Time) -> Segment {
         debug_assert!(!self.is_reply(), "an acknowledgement has no room for a send time");
         // The shift discards the high bits: the time wraps.
-        Segment(self.0 & ((1 << SEND_TIME) - 1) | (now.as_nanos() >> SEND_TIME_UNIT) << SEND_TIME)
+        Segment(self.0 & ((1 << SEND_TIME) - 1) | (now.as_nanos() >> SEND_TIME_BITS) << SEND_TIME)
     }
 
     /// The time since it was sent, within 2^10 ns.
     #[inline]
     pub fn age(self, now: Time) -> Span {
-        let units = (now.as_nanos() >> SEND_TIME_UNIT).wrapping_sub(self.0 >> SEND_TIME) << SEND_TIME >> SEND_TIME;
-        Span::from_nanos(units << SEND_TIME_UNIT)
+        let units = (now.as_nanos() >> SEND_TIME_BITS).wrapping_sub(self.0 >> SEND_TIME) << SEND_TIME >> SEND_TIME;
+        Span::from_nanos(units << SEND_TIME_BITS)
     }
 
     /// The place among the packets of its flow in the order of sending; not for acknowledgements.
@@ -279,12 +280,12 @@ mod tests {
 
     #[test]
     fn the_age_of_a_segment_is_right_when_the_send_time_wraps() {
-        let turn = 1u64 << (29 + SEND_TIME_UNIT);
+        let turn = 1u64 << (29 + SEND_TIME_BITS);
         for start in [0, 12_345, turn - 1_000_000, turn, 86_400_000_000_000] {
             for age in [0, 2_000, 32_000_000, 60_000_000_000] {
                 let segment = Segment::data(7, true).with_send_time(Time::from_nanos(start));
                 let got = segment.age(Time::from_nanos(start + age)).as_nanos();
-                assert!(got.abs_diff(age) <= 1 << SEND_TIME_UNIT, "{got} for {age} after {start}");
+                assert!(got.abs_diff(age) <= 1 << SEND_TIME_BITS, "{got} for {age} after {start}");
                 assert_eq!(segment.contents(), SegmentContents::Data { seq: 7, cwr: true });
             }
         }

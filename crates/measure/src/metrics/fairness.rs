@@ -19,7 +19,7 @@ use crate::shared_links::SharedLinks;
 use crate::table::{Column, FieldColumns, Unit, rows, statistics};
 
 /// The time scales: multiples of the first.
-pub(super) const SCALES: [Span; 3] = [Span::from_millis(100), Span::from_secs(1), Span::from_secs(10)];
+const SCALES: [Span; 3] = [Span::from_millis(100), Span::from_secs(1), Span::from_secs(10)];
 
 /// How a group's flows count in the index.
 #[derive(Clone, Copy, Debug)]
@@ -70,7 +70,7 @@ fn quantile(values: &[f64], share: f64) -> Option<f64> {
 pub struct FairnessMeter {
     flows: Vec<FlowSlots>,
     groups: Vec<GroupSlots>,
-    shares: ShareMeter,
+    shares: ShareMeter<{ SCALES.len() }>,
     scales: [Scale; SCALES.len()],
     /// Flows with a delivery in the current shortest slot, with their groups.
     active: Vec<(u32, u16)>,

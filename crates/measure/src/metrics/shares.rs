@@ -8,7 +8,6 @@ use std::collections::BinaryHeap;
 
 use aqm::Time;
 
-use super::fairness::SCALES;
 use crate::shared_links::SharedLinks;
 
 /// A change in the number of active flows of a group.
@@ -21,23 +20,23 @@ enum Change {
 }
 
 /// Averages the groups' fair shares over the slots of each scale.
-pub struct ShareMeter {
+pub struct ShareMeter<const SCALES: usize> {
     links: SharedLinks,
     stops: Vec<Time>,
     changes: BinaryHeap<Reverse<(Time, Change)>>,
     now: Time,
     /// By group and scale: bits that each active flow is due in the slot.
-    due: Vec<[f64; SCALES.len()]>,
+    due: Vec<[f64; SCALES]>,
 }
 
-impl ShareMeter {
+impl<const SCALES: usize> ShareMeter<SCALES> {
     /// No flow has begun. There will be `flows`, which stop at the times of their groups.
-    pub fn new(links: SharedLinks, stops: impl Iterator<Item = Time>, flows: usize) -> ShareMeter {
+    pub fn new(links: SharedLinks, stops: impl Iterator<Item = Time>, flows: usize) -> ShareMeter<SCALES> {
         let stops: Vec<Time> = stops.collect();
         let mut changes = BinaryHeap::with_capacity(flows + stops.len());
         let stopping = (0..).zip(&stops).filter(|(_, stop)| **stop != Time::NEVER);
         changes.extend(stopping.map(|(group, stop)| Reverse((*stop, Change::Stop(group)))));
-        ShareMeter { due: vec![Default::default(); links.groups()], links, stops, changes, now: Time::ZERO }
+        ShareMeter { due: vec![[0.0; SCALES]; links.groups()], links, stops, changes, now: Time::ZERO }
     }
 
     /// A flow of `group` begins at `at`.
@@ -89,7 +88,7 @@ impl ShareMeter {
 
     /// Forgets the slots so far.
     pub fn restart(&mut self) {
-        self.due.fill(Default::default());
+        self.due.fill([0.0; SCALES]);
     }
 
     /// Ends the slot of a scale: the bits that each active flow of a group is due in it; 0 for a group without any.

@@ -14,7 +14,7 @@ use super::{Replies, ecn_codepoint, first_link, first_reverse_link, packet, stop
 use crate::event::{EventKind, SimEvent};
 use crate::event_queue::EventQueue;
 use crate::prefetch::prefetch;
-use crate::segment::{AckOptions, Segment, SimPacket};
+use crate::segment::{AckOptions, SEND_TIME_UNIT, Segment, SimPacket};
 use crate::tcp::{Ack, OutgoingAck, OutgoingSegment, TcpReceiver, TcpSender, TcpSettings};
 
 /// Settings shared by the TCP flows of a group.
@@ -237,7 +237,8 @@ impl TcpFlow {
         let [drawn_delay, _] = settings.drawn_delays.of_flow(id);
         let at = self.after_jitter(settings, now);
         let ecn = if data.retransmitted { settings.ecn_retransmitted } else { settings.ecn };
-        let packet = packet(id, settings.packet, ecn, Segment::data(data.seq, data.cwr).with_send_time(at));
+        let sent = self.in_order(settings, at);
+        let packet = packet(id, settings.packet, ecn, Segment::data(data.seq, data.cwr).with_send_time(sent));
         queue.push(
             self.data_from_sender.pass(at, &settings.data_from_sender) + drawn_delay,
             SimEvent::of_packet(EventKind::FromSender, settings.links[0], packet),
@@ -436,6 +437,15 @@ impl TcpFlow {
         }
         // The wire preserves the order of segments despite the jitter.
         now + self.rng.span_below(settings.send_jitter)
+    }
+
+    /// The send time of a segment that is to leave at `at`: with jitter, later than that of the segment before it.
+    #[inline]
+    fn in_order(&self, settings: &TcpFlowSettings, at: Time) -> Time {
+        if settings.send_jitter == Span::ZERO {
+            return at;
+        }
+        at.max(self.data_from_sender.last_began(&settings.data_from_sender) + SEND_TIME_UNIT)
     }
 
     #[inline(always)]
