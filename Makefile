@@ -277,6 +277,9 @@ bench-live: $(VENV)/.requirements | rust ## processor time of the forwarding thr
 error-rates: $(VENV)/.extension ## measure how often differences are claimed wrongly and rightly (docs/explanation/seeds.md; 2 minutes)
 	$(BIN)/python docs/error_rates.py
 
+window-rates: $(VENV)/.extension ## measure how often windows are called too short wrongly and rightly (docs/explanation/window.md; 7 minutes)
+	$(BIN)/python docs/window_rates.py
+
 bench-gateway: $(VENV)/.extension ## a gateway beside a bridge of the kernel: frames a second, and delay (Linux, root; 2 minutes)
 	$(BIN)/python docs/bench_gateway.py
 

@@ -47,6 +47,7 @@ _MACHINE = "its numbers are times, memory or packets of a machine, which no shor
 OTHERS = {
     "docs/explanation/why.md": _NO_NUMBERS,
     "docs/explanation/seeds.md": "`make error-rates` writes its tables, from a scenario of its own",
+    "docs/explanation/window.md": "`make window-rates` writes its tables, from a scenario of its own",
     "docs/guide/attacks.md": _MACHINE,
     "docs/guide/c.md": _MACHINE,
     "docs/guide/explain.md": _NO_NUMBERS,

@@ -52,12 +52,12 @@ export class Timeline {
     return applied;
   }
 
-  private apply([, kind, flow, bytes, arrived]: PacketEvent): void {
+  private apply([, kind, flow, bytes, arrived, , number]: PacketEvent): void {
     if (kind === "arrived") {
-      this.queue.push([flow, arrived, bytes]);
+      this.queue.push([flow, arrived, bytes, number]);
     } else if (kind === "sent" || kind === "dropped") {
       const last = this.queue.length - 1;
-      const is = (packet: QueuedPacket | undefined) => packet !== undefined && packet[0] === flow && packet[1] === arrived;
+      const is = (packet: QueuedPacket | undefined) => packet !== undefined && packet[3] === number;
       const at = is(this.queue[last]) ? last : this.queue.findIndex(is);
       if (at >= 0) this.queue.splice(at, 1);
     }

@@ -64,7 +64,7 @@ test("unresponsive flows have colors of their own", () => {
 });
 
 test("events and states are told in sentences", () => {
-  const told = explained([5215.8, "dropped", 0, 512, 5215.8, "overflow"], [flow(0, true)], red, { overflow: "the buffer was full" });
+  const told = explained([5215.8, "dropped", 0, 512, 5215.8, "overflow", 9], [flow(0, true)], red, { overflow: "the buffer was full" });
   expect(told).toBe("5.2158 s: RED dropped a packet of tcp 0 (512 bytes) as it arrived because the buffer was full.");
   const state = described("RED", 6200, 312, 128, [{ name: "a", goodput_bps: 1e6, fair_bps: 1e6 }, { name: "cbr", goodput_bps: 4.9e6, fair_bps: 1e6 }]);
   expect(state).toBe("RED at 6.2 s: 312 packets queued, queueing delay 128 ms. Most above its fair share: cbr with 4.90 Mbit/s of 1.00 Mbit/s.");

@@ -122,6 +122,15 @@ class Scenario:
     seeds: Final[list[int]]
     qdiscs: Final[list[str]]
     groups: Final[list[tuple[str, str, int, float | None, bool, bool, bool]]]
+    fair: Final[str | None]
+    hops: Final[list[tuple[str, str, float, str | None]]]
+    """Every direction of every link: name, direction, mean rate in bit/s, own discipline (None: compared)."""
+    routes: Final[list[list[int]]]
+    """The route of each group's data, as indices of `hops`."""
+    def fair_units(self, unit: str) -> list[int]:
+        """The number of each flow's unit of this kind."""
+    def unit_shares(self, unit: str, active: Sequence[bool]) -> list[float]:
+        """The fair share of each flow by unit, as goodput in bit/s, if the `active` flows alone exist."""
 
 #: A user: its number, its group's, those of all its groups, and variables of its environment.
 _User = tuple[int, int, Sequence[int], Sequence[tuple[str, str]]]

@@ -312,7 +312,7 @@ def why(
 
 def _show(result: Result) -> None:
     """Prints the table, the verdict, and the paths of the result's files."""
-    from headgate.analysis import accuracy, findings, verdict
+    from headgate.analysis import accuracy, findings, verdict, window
     from headgate.files import store
     from headgate.terminal import columns, pairs, table
 
@@ -325,6 +325,8 @@ def _show(result: Result) -> None:
     out.print(f"{verdict.of(result, compared)}.\n", style="bold")
     if (shown := pairs.pairs(compared)) is not None:
         out.print(shown)
+    if (checked := window.check(result)).verdict is window.WindowVerdict.TOO_SHORT:
+        out.print(f"note: {checked.sentence}")
     if result.live is not None:
         for warning in accuracy.warnings(result.live):
             out.print(f"note: {warning}")

@@ -1,12 +1,18 @@
 """Histograms: their means and quantiles, and their counts beside the tables of a run."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import headgate
-from headgate.analysis.data import rows
-from headgate.analysis.distributions import BinnedValues, by_seed, histogram
+from headgate.analysis.data import Cdf, rows
+from headgate.analysis.distributions import BinnedValues, by_seed, histogram, quantile
+from headgate.prototype.port import Port
+
+PACKAGE = Path(headgate.__file__).parent
 
 
 def binned_values(values, counts):
@@ -20,6 +26,36 @@ def test_quantiles_are_those_of_the_values_one_by_one():
         # The index in the sorted list is the share times its length; the last value stands for 1.
         assert distribution.quantile(share) == every[min(int(share * 10), 9)]
     assert distribution.mean() == np.mean(every)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.05, 0.29, 0.5, 0.57, 0.9, 0.95, 0.99, 1.0])
+@pytest.mark.parametrize("length", [1, 2, 3, 10, 20, 99, 100, 101])
+def test_a_quantile_has_one_value_wherever_it_is_computed(share: float, length: int):
+    # Below 128 the bins of the core's histogram hold one value each.
+    drawn = np.random.default_rng(length).integers(0, 128, length)
+    values, counts = np.unique(drawn, return_counts=True)
+    expected = sorted(drawn)[min(int(share * length), length - 1)]
+    assert quantile(drawn.astype(float), share) == expected
+    assert binned_values(values, counts).quantile(share) == expected
+    assert Cdf(values.astype(float), np.cumsum(counts).astype(float)).quantile(share) == expected
+    assert delays_in_the_core(drawn, share) == expected
+
+
+def delays_in_the_core(nanoseconds, share):
+    """The quantile that a port of the core computes of these queueing delays."""
+    port = Port("droptail")
+    for number, waits in enumerate(nanoseconds):
+        port.enqueue(at=number * 1e-6)
+        port.dequeue(at=number * 1e-6 + waits * 1e-9)
+    return round(port.delay_ms(share) * 1e6)
+
+
+def test_no_module_has_a_rule_for_quantiles_of_its_own():
+    others = re.compile(
+        r"np\.(nan)?(quantile|percentile|median)\(|statistics\.(median|quantiles)|pc\.(tdigest|quantile)"
+    )
+    modules = [path for path in sorted(PACKAGE.rglob("*.py")) if others.search(path.read_text())]
+    assert modules == []
 
 
 def test_nothing_has_no_mean_and_no_quantile():

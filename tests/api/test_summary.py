@@ -7,7 +7,7 @@ import pytest
 
 import headgate
 from headgate.analysis.spread import Estimate, estimate, student_t
-from headgate.analysis.summary import by_kind
+from headgate.analysis.summary import by_traffic
 from tests.conftest import SMALL
 
 
@@ -67,7 +67,7 @@ def test_groups_of_one_kind_are_taken_together():
     split += '\n[[tcp]]\nname = "one"\npacket = "500B"\naccess = { rate = "100Mbit/s", delay = "1ms" }\n'
     result = headgate.run(headgate.Scenario.parse(split, seeds=1), qdiscs=["faba"])
     assert [group["name"] for group in result.summary()[0]["groups"]] == ["two", "one", "cbr"]
-    tcp = by_kind(result)[0]["tcp"]
+    tcp = by_traffic(result)[0]["tcp"]
     mine = result.flows.filter(pc.equal(result.flows["kind"], "tcp"))
     assert tcp["flows"] == 3
     assert tcp["goodput_bps"]["mean"] == pytest.approx(pc.sum(mine["goodput_bps"]).as_py())

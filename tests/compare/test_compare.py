@@ -11,10 +11,10 @@ import pyarrow as pa
 import pytest
 
 import headgate
+from headgate.analysis.division_sentences import LIMITED_TO
 from headgate.analysis.judge import Quantity
 from headgate.analysis.repeats import distinct
 from headgate.analysis.significance import unpaired
-from headgate.analysis.verdict import LIMITED_TO
 from headgate.compare import page, terminal, words
 from headgate.compare.figure import sides
 from headgate.compare.gaps import DROPS, GOODPUT, LINK, UTILIZATION, compare, gap
@@ -223,15 +223,16 @@ def test_options_of_a_file_are_none_of_results(command: Command, tmp_path: Path)
     assert "is a folder" in command("compare", folder).stderr
 
 
-def test_disciplines_that_promise_protection_are_judged_by_the_measured_share(in_memory):
-    (text,) = words.unresponsive_shares(compare(in_memory, in_memory))
+def test_disciplines_that_promise_protection_are_judged_by_the_measured_share():
+    five = ran(seeds=5, set=["tcp.send_jitter=1ms"])
+    (text,) = words.unresponsive_shares(compare(five, five))
     droptail, faba = (
         next(group["share_of_fair"]["mean"] for group in entry["groups"] if group["name"] == "cbr")
-        for entry in in_memory.summary()
+        for entry in five.summary()
     )
     assert f"{faba:.1f} with FABA, {droptail:.1f} with DropTail" in text
     # DropTail does not claim to limit the flow. FABA does, and is judged by the bound.
-    high = next(group for group in in_memory.summary()[1]["groups"] if group["name"] == "cbr")["share_of_fair"]["high"]
+    high = next(group for group in five.summary()[1]["groups"] if group["name"] == "cbr")["share_of_fair"]["high"]
     assert faba <= LIMITED_TO
     held = "hold it to 1.5 times its fair share" if high <= LIMITED_TO else "not shown to hold it"
     assert text.endswith(f"{held}: FABA.")
@@ -250,6 +251,14 @@ def test_results_are_called_close_only_if_the_intervals_of_their_differences_are
     assert words.sentence(compare(ran(seeds=1), ran(seeds=1, set=["link.limit=49p"]), ["link"])).endswith(
         ", which one seed does not show"
     )
+
+
+def test_fewer_than_five_different_seeds_show_no_two_results_to_be_equal():
+    random = ["tcp.send_jitter=1ms"]
+    four = compare(ran(seeds=4, set=random), ran(seeds=[6, 7, 8, 9], set=random))
+    assert not any(words.is_close(row) for row in four.rows)
+    assert words.sentence(four).endswith(", which 4 seeds do not show")
+    assert words.unresponsive_shares(four)[0].endswith("not shown to hold it: FABA.")
 
 
 def test_live_results_of_versions_that_did_not_count_marks_are_compared_too(in_memory):

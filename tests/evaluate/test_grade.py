@@ -1,11 +1,13 @@
 """Grades follow from intervals and thresholds, and sentences from grades."""
 
+import math
 from typing import Any
 
 import pytest
 
 from headgate.analysis.judge import Quantity
-from headgate.evaluate import words
+from headgate.analysis.significance import LEAST_SEEDS
+from headgate.evaluate import show, words
 from headgate.evaluate.grade import Grade, graded
 from headgate.evaluate.section import Criterion
 
@@ -17,30 +19,41 @@ def criterion(strong: float, weak: float, *, relative: bool = False) -> Criterio
     )  # fmt: skip
 
 
-#: Student's t of two degrees of freedom is 4.303: values 1 apart are 4.303 / sqrt(3) = 2.48 either way.
+def around(mean: float) -> tuple[float, ...]:
+    """Five seeds whose interval is 2.48 either way: Student's t of four degrees of freedom is 2.776."""
+    return tuple(mean + 2.48 / 2.776 * math.sqrt(8) * step for step in (-1, -0.5, 0, 0.5, 1.0))
+
+
 @pytest.mark.parametrize(
     ("values", "grade"),
     [
-        ((-0.5, 0.5, 1.5), Grade.FAIR),  # -2 to 3: perhaps a strength, surely no failure
-        ((-2, -1, 0), Grade.STRENGTH),  # -3.5 to 1.5
-        ((3.5, 4.5, 5.5), Grade.FAIR),  # 2.02 to 6.98
-        ((6.6, 7.6, 8.6), Grade.INCONCLUSIVE),  # 5.1 to 10.1
-        ((11.6, 12.6, 13.6), Grade.FAILURE),  # 10.1 to 15.1
-        ((float("nan"),) * 3, Grade.INCONCLUSIVE),
+        (around(0.5), Grade.FAIR),  # -2 to 3: perhaps a strength, surely no failure
+        (around(-1), Grade.STRENGTH),  # -3.5 to 1.5
+        (around(4.5), Grade.FAIR),  # 2.02 to 6.98
+        (around(7.6), Grade.INCONCLUSIVE),  # 5.1 to 10.1
+        (around(12.6), Grade.FAILURE),  # 10.1 to 15.1
+        ((float("nan"),) * 5, Grade.INCONCLUSIVE),
     ],
 )
 def test_small_is_good(values: tuple[float, ...], grade: Grade):
     assert graded(Quantity(values), criterion(2, 10)) is grade
 
 
+@pytest.mark.parametrize("seeds", range(1, LEAST_SEEDS))
+def test_fewer_than_five_seeds_have_no_grade(seeds: int):
+    for value in (0.0, 5.0, 20.0):
+        values = tuple(value + 0.01 * seed for seed in range(seeds))
+        assert graded(Quantity(values), criterion(2, 10)) is Grade.INCONCLUSIVE
+        assert graded(Quantity(values * 9, tuple(range(seeds)) * 9), criterion(2, 10)) is Grade.INCONCLUSIVE
+
+
 @pytest.mark.parametrize(
     ("values", "grade"),
     [
-        ((90, 91), Grade.STRENGTH),  # 84.1 to 96.9
-        ((70, 70), Grade.FAIR),
-        ((40, 40.1), Grade.FAILURE),
-        ((49, 50, 51), Grade.INCONCLUSIVE),
-        ((90,), Grade.INCONCLUSIVE),  # one seed has no interval
+        (around(90), Grade.STRENGTH),
+        ((70,) * 5, Grade.FAIR),
+        (around(40), Grade.FAILURE),
+        (around(50), Grade.INCONCLUSIVE),
     ],
 )
 def test_large_is_good(values: tuple[float, ...], grade: Grade):
@@ -98,11 +111,25 @@ def test_an_inconclusive_grading_has_only_the_name_of_its_criterion():
         (("strength", "fair", "inconclusive"), "fair"),
         (("strength", "strength", "failure"), "mixed"),
         (("strength", "failure"), "weak"),
+        (("inconclusive", "inconclusive"), "undecided"),
     ],
 )
 def test_a_section_has_a_verdict(grades: tuple[str, ...], verdict: str):
     rows = [row("sfb", str(number), grade, 1) for number, grade in enumerate(grades)]
     assert words.counts(section(*rows), "sfb").verdict == verdict
+
+
+@pytest.mark.parametrize(("seeds", "run"), [(1, "one seed was run"), (3, "3 seeds were run")])
+def test_with_fewer_than_five_seeds_the_answer_and_the_head_say_that_nothing_is_decided(seeds: int, run: str):
+    document = {
+        "disciplines": [{"spec": "sfb", "label": "SFB"}],
+        "sections": [section(row("sfb", "a", "inconclusive", 1))],
+        "seeds": seeds,
+        "quick": True,
+    }
+    assert words.answer(document) == f"No grade is decided: {run}, at least 5 are needed"
+    assert show.kind(document).endswith("; fewer than 5 seeds decide no grade")
+    assert "decide" not in show.kind(document | {"seeds": 5})
 
 
 @pytest.mark.parametrize(
@@ -125,5 +152,6 @@ def test_the_answer_names_the_sturdiest_and_the_strongest(grades: dict[str, list
     document = {
         "disciplines": [{"spec": spec, "label": label} for spec, label in names.items()],
         "sections": [section(*rows)],
+        "seeds": 5,
     }
     assert words.answer(document) == expected

@@ -46,7 +46,7 @@ def tiny() -> Experiment:
         scenario=_scenario,
         qdiscs={"DropTail": "droptail", "FABA": "faba"},
         cases=grid(buffer=(20, 50)),
-        seeds=2,
+        seeds=5,
         measures={"tcp": share_of_fair(kind="tcp")},
         published=(
             PublishedNumbers(

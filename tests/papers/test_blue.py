@@ -13,12 +13,13 @@ from headgate.experiment.running import RunOptions, run
 from headgate.papers import catalogue
 from headgate.papers.blue._loss import BLUES, REDS
 from headgate.papers.blue.fig17 import misclassified
+from tests.papers.exact import by_sign
 
 
 def shortened(name: str, out: Path, *settings: str, cases: tuple[Case, ...] | None = None) -> ExperimentResults:
     """Results of one seed of an experiment, with changed settings and some of its cases."""
     experiment = replace(catalogue.experiment(name), quick=QuickVariant(1, settings, cases))
-    return run(experiment, out, RunOptions(quick=True, threads=1), Watcher()).results
+    return by_sign(run(experiment, out, RunOptions(quick=True, threads=1), Watcher()).results)
 
 
 def verdicts(results: ExperimentResults, words: str) -> set[Verdict]:

@@ -7,6 +7,7 @@ from headgate.analysis.judge import Verdict
 from headgate.execution.runner import Watcher
 from headgate.experiment.running import RunOptions, run
 from headgate.papers import catalogue
+from tests.papers.exact import by_sign
 
 
 def test_breathe_protects_tcp_where_red_and_plain_choke_do_not(tmp_path: Path):
@@ -16,7 +17,7 @@ def test_breathe_protects_tcp_where_red_and_plain_choke_do_not(tmp_path: Path):
     assert figure2.qdiscs == figure3.qdiscs
     both = replace(figure2, measures={**figure2.measures, **figure3.measures})
     shortened = replace(both, quick=replace(both.quick, set=("duration=100s",)))
-    results = run(shortened, tmp_path, RunOptions(quick=True, threads=2), Watcher()).results
+    results = by_sign(run(shortened, tmp_path, RunOptions(quick=True, threads=2), Watcher()).results)
     judged = {claim.text: claim.judge(results).verdict.value for claim in (*figure2.claims, *figure3.claims)}
     clear = (
         "Under DropTail TCP gets nearly nothing (less than 5 % of the fair rate)",

@@ -36,7 +36,9 @@ def results() -> ExperimentResults:
     )
     rows = {"RED": (0.4, 0.2), "SFB": (0.1, 0.05)}
     values = {
-        ("loss", label, number): Quantity((loss,)) for label, row in rows.items() for number, loss in enumerate(row)
+        ("loss", label, number): Quantity((loss,), exact=True)
+        for label, row in rows.items()
+        for number, loss in enumerate(row)
     }
     return ExperimentResults(experiment, experiment.qdiscs, CASES[:2], values)
 

@@ -11,12 +11,13 @@ from headgate.experiment.declare import Case, QuickVariant, grid
 from headgate.experiment.results import ExperimentResults
 from headgate.experiment.running import RunOptions, run
 from headgate.papers import catalogue
+from tests.papers.exact import by_sign
 
 
 def shortened(name: str, out: Path, *cases: Case) -> ExperimentResults:
     """Results of one seed of 50 s, 20 of which are warm-up, in some cases of an experiment."""
     experiment = replace(catalogue.experiment(name), quick=QuickVariant(1, ("duration=50s",), cases or None))
-    return run(experiment, out, RunOptions(quick=True, threads=1), Watcher()).results
+    return by_sign(run(experiment, out, RunOptions(quick=True, threads=1), Watcher()).results)
 
 
 @pytest.fixture(scope="module")

@@ -9,18 +9,19 @@ from headgate.experiment.declare import Case, Claim
 from headgate.experiment.results import ExperimentResults, NotRunError
 from headgate.experiment.running import RunOptions, run
 from headgate.papers import catalogue
+from tests.papers.exact import by_sign
 
 
 def verdicts(name: str, out: Path, cases: tuple[Case, ...]) -> dict[str, str]:
     """The verdict on each claim of an experiment, from a shortened run of these cases."""
     whole = catalogue.experiment(name)
     shortened = replace(whole, quick=replace(whole.quick, cases=cases), cases=cases)
-    results = run(shortened, out, RunOptions(quick=True, threads=2), Watcher()).results
+    results = by_sign(run(shortened, out, RunOptions(quick=True, threads=2), Watcher()).results)
     return {claim.text: verdict for claim in whole.claims if (verdict := _verdict(claim, results)) is not None}
 
 
 def _verdict(claim: Claim, results: ExperimentResults) -> str | None:
-    """The verdict by the sign where one seed was run; None if a case of the claim was not run."""
+    """The verdict; None if a case of the claim was not run."""
     try:
         return claim.judge(results).verdict.value
     except NotRunError:

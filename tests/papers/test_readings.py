@@ -52,15 +52,15 @@ def test_a_rerun_reuses_every_run_and_so_does_the_experiment(tiny: Experiment, t
     first = carry_out(tiny, tmp_path, RunOptions(), watcher)
     assert carry_out(tiny, tmp_path, RunOptions(), watcher) == first
     run(tiny, tmp_path, RunOptions(), watcher)
-    # Two cases, two disciplines and two seeds, with our value and with the other.
-    assert watcher.begun == [(16, 0), (16, 16), (8, 8)]
+    # Two cases, two disciplines and five seeds, with our value and with the other.
+    assert watcher.begun == [(40, 0), (40, 40), (20, 20)]
 
 
 def test_a_reading_of_one_discipline_runs_that_discipline_only(weighted: Experiment, tmp_path: Path):
     watcher = RecordingWatcher()
     run(weighted, tmp_path, RunOptions(), watcher)
     under = run(weighted, tmp_path, RunOptions(choices={"alpha": 1.5}), watcher).results
-    assert watcher.begun == [(8, 0), (12, 8)]
+    assert watcher.begun == [(20, 0), (30, 20)]
     alone = replace(weighted, qdiscs={**weighted.qdiscs, "FABA": "faba:alpha=1.5"})
     assert under.values == run(alone, tmp_path / "alone", RunOptions(), Watcher()).results.values
     assert under.values != run(weighted, tmp_path, RunOptions(), Watcher()).results.values
@@ -70,7 +70,7 @@ def test_a_reading_of_the_network_runs_every_discipline(weighted: Experiment, tm
     watcher = RecordingWatcher()
     run(weighted, tmp_path, RunOptions(), watcher)
     run(weighted, tmp_path, RunOptions(choices={"delay": "2ms"}), watcher)
-    assert watcher.begun == [(8, 0), (8, 0)]
+    assert watcher.begun == [(20, 0), (20, 0)]
 
 
 def test_stopped_readings_resume_to_the_same_verdicts(weighted: Experiment, tmp_path: Path):
@@ -79,7 +79,7 @@ def test_stopped_readings_resume_to_the_same_verdicts(weighted: Experiment, tmp_
     assert not list(tmp_path.rglob(readings.DOCUMENT))
     watcher = RecordingWatcher()
     resumed = carry_out(weighted, tmp_path, RunOptions(), watcher)
-    assert watcher.begun == [(20, raised.value.finished)]
+    assert watcher.begun == [(50, raised.value.finished)]
     assert raised.value.finished >= 5
     assert resumed == carry_out(weighted, tmp_path / "whole", RunOptions(), Watcher())
 
@@ -217,7 +217,7 @@ def test_the_command_judges_readings_and_the_report_shows_them(command: Command,
     tried = len(readings.readings_of(catalogue.experiment("comparison/fig7")))
     assert f"{tried} readings of comparison/fig7, our values included: " in done.stderr
     assert "comparison/fig7: verdicts under each reading" in done.stdout
-    assert "shortened runs, 2 seeds; verdicts in " in done.stdout
+    assert "shortened runs, 2 seeds, too few to decide a claim; verdicts in " in done.stdout
     assert "The verdict changes under a reading for " in done.stdout
     (document,) = json.loads(command("paper", "readings", *words, "--json").stdout)
     stored = tmp_path / "results/papers/comparison/fig7-quick-seeds2" / readings.DOCUMENT

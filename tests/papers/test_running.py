@@ -16,6 +16,7 @@ from headgate import identity
 from headgate.analysis.judge import Verdict
 from headgate.execution.runner import Watcher
 from headgate.experiment import record, show
+from headgate.experiment.claims import above, m
 from headgate.experiment.declare import Basis, Experiment
 from headgate.experiment.results import NotRunError
 from headgate.experiment.running import RunOptions, run
@@ -50,7 +51,7 @@ def test_measures_are_seed_by_seed_and_cases_are_selected_by_value(tiny: Experim
     flows = outcome.results.runs("FABA", buffer=50)[0].result.flows.to_pandas()
     mine = flows[(flows["qdisc"] == "faba") & (flows["seed"] == 1) & (flows["kind"] == "tcp")]
     assert quantity.per_seed[0] == pytest.approx(mine["goodput_bps"].sum() / mine["fair_share_bps"].sum())
-    assert len(quantity.per_seed) == 2
+    assert len(quantity.per_seed) == 5
     assert outcome.results.over("buffer", "tcp", "FABA")[0] == [20, 50]
     assert outcome.cpu_s > 0
 
@@ -70,7 +71,7 @@ def test_a_second_run_is_read_from_disk_and_a_further_discipline_runs_alone(tiny
     run(tiny, tmp_path, RunOptions(), watcher)
     run(tiny, tmp_path, RunOptions(), watcher)
     run(tiny, tmp_path, RunOptions(further=("codel",)), watcher)
-    assert watcher.begun == [(8, 0), (8, 8), (12, 8)]
+    assert watcher.begun == [(20, 0), (20, 20), (30, 20)]
 
 
 def test_a_setting_changes_an_open_parameter_or_a_key_of_the_scenario_and_has_its_own_folder(
@@ -96,16 +97,16 @@ def test_another_experiment_with_the_same_scenario_shares_its_runs(tiny: Experim
     watcher = RecordingWatcher()
     run(tiny, tmp_path, RunOptions(), watcher)
     run(replace(tiny, title="another", cases=tiny.cases[:1]), tmp_path, RunOptions(), watcher)
-    assert watcher.begun[-1] == (4, 4)
+    assert watcher.begun[-1] == (10, 10)
 
 
 def test_a_stopped_run_resumes_to_the_same_numbers(tiny: Experiment, tmp_path: Path):
     with pytest.raises(headgate.InterruptedRunError) as raised:
         run(tiny, tmp_path / "a", RunOptions(threads=1), RecordingWatcher(stop_after=2))
-    assert 2 <= raised.value.finished < 8
+    assert 2 <= raised.value.finished < 20
     watcher = RecordingWatcher()
     resumed = run(tiny, tmp_path / "a", RunOptions(), watcher)
-    assert watcher.begun == [(8, raised.value.finished)]
+    assert watcher.begun == [(20, raised.value.finished)]
     assert resumed.results.values == run(tiny, tmp_path / "b", RunOptions(), Watcher()).results.values
 
 
@@ -140,7 +141,7 @@ def test_a_record_of_other_settings_with_the_same_name_is_not_believed(
     folders = {record.folder("faba/tiny", tiny, tmp_path, each) for each in (one, other)}
     assert len(folders) == 1
     (folders.pop() / "x").parent.mkdir(parents=True)
-    stored = VALID[record.FORM] | record.asked_of("faba/tiny", tiny, one) | {"seeds": 1}
+    stored = VALID[record.FORM] | record.asked_of("faba/tiny", tiny, one) | {"seeds": 1, "claims": []}
     (record.folder("faba/tiny", tiny, tmp_path, one) / record.DOCUMENT).write_text(store.sealed_text(stored))
     assert record.load("faba/tiny", tiny, tmp_path, one) is not None
     assert record.load("faba/tiny", tiny, tmp_path, other) is None
@@ -169,14 +170,40 @@ def test_a_shortened_run_is_named_as_such_and_stored_separately(tiny: Experiment
     assert "Shortened runs" not in page.page([whole], [])
 
 
-def test_one_seed_decides_no_claim_unless_it_is_a_computation(tiny: Experiment, tmp_path: Path):
-    one = carry_out(tiny, tmp_path, RunOptions(seeds=1)).document["claims"]
-    assert [claim["verdict"] for claim in one] == ["inconclusive", "inconclusive"]
-    assert all(claim["numbers"].startswith("one seed has no interval: claimed ") for claim in one)
+@pytest.mark.parametrize(("seeds", "few"), [(1, "1 different run"), (4, "4 different runs")])
+def test_fewer_than_five_seeds_decide_no_claim(tiny: Experiment, tmp_path: Path, seeds: int, few: str):
+    document = carry_out(tiny, tmp_path, RunOptions(seeds=seeds)).document
+    assert [claim["verdict"] for claim in document["claims"]] == ["inconclusive", "inconclusive"]
+    assert all(
+        f": too few seeds: {few} with a value, at least 5 are needed" in claim["numbers"]
+        for claim in document["claims"]
+    )
+    assert show.seeds_of(document).endswith(": fewer than 5 decide no claim")
+
+
+def test_seeds_that_gave_the_same_run_decide_no_claim(tiny: Experiment, tmp_path: Path):
+    # Without random starts and jitter, DropTail and the senders draw no random numbers.
+    settings = ("cbr.jitter=0", "tcp.send_jitter=0s", "tcp.start=0s", "cbr.start=0s")
+    results = run(tiny, tmp_path, RunOptions(settings=settings), Watcher()).results
+    assert results("tcp", "DropTail", buffer=50).repeats == (0,) * 5
+    assert above(m("tcp", "DropTail", buffer=50), 0.0)(results).verdict is Verdict.INCONCLUSIVE
+
+
+def test_a_verdict_that_an_earlier_version_gave_with_few_seeds_is_not_believed(tiny: Experiment, tmp_path: Path):
+    few = RunOptions(seeds=2)
+    kept = carry_out(tiny, tmp_path, few)
+    assert record.load("faba/tiny", tiny, tmp_path, few) == kept
+    document = kept.document | {"claims": [each | {"verdict": "holds"} for each in kept.document["claims"]]}
+    (kept.path / record.DOCUMENT).write_text(store.sealed_text(document))
+    assert record.load("faba/tiny", tiny, tmp_path, few) is None
+
+
+def test_one_seed_decides_the_claims_of_a_computation(tmp_path: Path):
     computed = catalogue.experiment("blue/fig17")
     exact = record.carry_out("blue/fig17", computed, tmp_path, RunOptions(), Watcher()).document
     assert exact["seeds"] == 1
     assert {claim["verdict"] for claim in exact["claims"]} <= {"holds", "differs"}
+    assert show.seeds_of(exact) == "one seed, so no intervals"
 
 
 def score(*rows: tuple[str, str]) -> str:
@@ -223,7 +250,7 @@ def test_further_disciplines_are_compared_with_the_papers_in_one_number(tiny: Ex
 def test_the_command_from_a_quick_run_to_the_page(command: Command, tmp_path: Path):
     done = command("paper", "run", "faba/table1", "--quick")
     assert done.returncode == 0
-    assert "shortened run, one seed, so no intervals" in done.stdout
+    assert "shortened run, one seed, so no intervals: fewer than 5 decide no claim" in done.stdout
     assert "0.888" in done.stdout
     report = command("paper", "report", "faba", "--quick")
     assert report.returncode == 0

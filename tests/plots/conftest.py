@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+import headgate
 from headgate import plot
 from headgate.analysis.summary import summarize
 from headgate.files import tables
 from headgate.scenario import Group
+from headgate.scenario.fair import FairUnit
+from headgate.scenario.queues import Queue, Way
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,13 +51,31 @@ class Scenario:
         default_factory=lambda: [Group("tcp", "tcp", 9, None), Group("cbr", "udp", 1, 5e6, responsive=False)]
     )
 
+    core: Any = None
     prototypes: dict[str, type] = field(default_factory=dict)
     inputs: dict[str, bytes] = field(default_factory=dict)
 
+    @property
+    def queues(self) -> list[Queue]:
+        """The bottleneck, forward with every group."""
+        return [Queue("bottleneck", "forward", self.rate_bps, None, self.groups),
+                Queue("bottleneck", "reverse", self.rate_bps, "droptail", [])]  # fmt: skip
+
+    @property
+    def ways(self) -> list[Way]:
+        """All flows together."""
+        return [Way("", self.rate_bps, self.groups)]
+
+    @property
+    def fair_units(self) -> list[FairUnit]:
+        """Each flow is one."""
+        return [FairUnit(cast(headgate.Scenario, self), "flow")]
+
     def to_toml(self) -> str:
         """Enough to look like a scenario."""
-        link = f'[link]\nrate = "{self.rate_bps / 1e6:g}Mbit/s"\ndelay = "14ms"\nlimit = "780p"\nqdisc = "compared"\n'
-        return f"name = {json.dumps(self.name)}\n{link}"
+        rate = f"{self.rate_bps / 1e6:g}Mbit/s"
+        link = f'name = "bottleneck"\nrate = "{rate}"\ndelay = "14ms"\nlimit = "780p"\nqdisc = "compared"\n'
+        return f"name = {json.dumps(self.name)}\n[link]\n{link}"
 
 
 class Result:

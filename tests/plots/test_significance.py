@@ -10,6 +10,7 @@ from headgate.analysis.pairs import ComparedPairs
 from headgate.analysis.significance import (
     LEAST_SEEDS,
     MOST_SEEDS,
+    equivalent,
     holm,
     paired,
     rounding,
@@ -66,6 +67,26 @@ def test_fewer_than_five_seeds_show_no_difference(seeds: int):
     other = [100 + 1.01 * value for value in one]
     assert paired(one, other).p == unpaired(one, other).p == 1.0
     assert not ComparedPairs({"delay": {"a": one, "b": other}}).starred("delay")
+
+
+def test_equivalence_needs_the_whole_interval_and_five_seeds():
+    # Deviation 1, five seeds: half the interval is 2.776445 / sqrt(5) = 1.2417.
+    values = [math.sqrt(2.5) * 0.4 * step for step in (-2, -1, 0, 1, 2)]
+    test = t_test([value + 0.5 for value in values])
+    assert test.half == pytest.approx(2.776445 / math.sqrt(5), rel=1e-6)
+    assert equivalent(test, 0.5 + 1.2418) is True
+    assert equivalent(test, 0.5 + 1.2416) is False
+    for seeds in range(LEAST_SEEDS):
+        assert equivalent(t_test([0.0] * seeds), 1.0) is False
+    assert equivalent(t_test([0.0] * LEAST_SEEDS), 1.0) is True
+
+
+def test_a_difference_as_large_as_the_margin_is_called_equivalent_in_at_most_two_and_a_half_percent():
+    rng = np.random.default_rng(3)
+    false = sum(equivalent(t_test(list(rng.normal(1.0, 0.3, size=6))), 1.0) for _ in range(4000)) / 4000
+    # Three deviations of a binomial. The two tests together err as often as the nearer one.
+    assert 0.01 < false <= 0.025 + 3 * math.sqrt(0.025 * 0.975 / 4000)
+    assert sum(equivalent(t_test(list(rng.normal(0.0, 0.3, size=6))), 1.0) for _ in range(200)) > 190
 
 
 def test_equal_values_show_that_they_are_rounded():

@@ -2,6 +2,7 @@
 
 import pytest
 
+import headgate
 from headgate.analysis.division import Division, LinkShare, divisions
 from headgate.analysis.spread import estimate
 from headgate.analysis.verdict import sentence, verdict
@@ -41,9 +42,10 @@ def two_classes(label, tcp, udp, flows=1, **more):
 def two_groups(label, near, far, **more):
     return division(
         label,
-        [LinkShare("near", Role.RESPONSIVE, 5, near, 4.65e6), LinkShare("far", Role.RESPONSIVE, 5, far, 4.65e6)],
+        [LinkShare(name, Role.RESPONSIVE, 5, goodput, 4.65e6, is_fair=abs(goodput - 4.65e6) < 0.2e6)
+         for name, goodput in (("near", near), ("far", far))],
         **more,
-    )
+    )  # fmt: skip
 
 
 def one_group(label, goodput, jain, misallocated, flows=10):
@@ -185,9 +187,38 @@ def test_without_unresponsive_flows_groups_are_compared():
         "With DropTail: 3.0 times"
     )
     assert sentence([two_groups("FABA", 4.6e6, 4.5e6), ranking[1]], RATE) == (
-        "FABA divides the link most fairly: each group gets about its fair share. "
+        "FABA divides the link most fairly: each group gets its fair share within 10 %. "
         "With DropTail, a flow of “near” gets 3.0 times the goodput of one of “far”"
     )
+
+
+def test_a_group_gets_its_fair_share_only_if_its_whole_interval_is_near_it():
+    # Means of 4.6 and 4.5 Mbit/s are near 4.65, but the seeds do not show it of the second.
+    even = two_groups("FABA", 4.6e6, 4.5e6)
+    even.parts[1] = even.parts[1]._replace(is_fair=False)
+    assert sentence([even, two_groups("DropTail", 6.9e6, 2.3e6)], RATE) == (
+        "FABA divides the link most fairly: a flow of “near” gets 1.0 times the goodput of one of “far”. "
+        "With DropTail: 3.0 times"
+    )
+
+
+@pytest.mark.parametrize(("seeds", "shown"), [(5, True), (4, False)])
+def test_equal_groups_get_their_fair_shares_if_five_seeds_show_it(seeds, shown):
+    text = """
+    name = "even"
+    duration = "8s"
+    warmup = "2s"
+    qdiscs = ["fq_codel"]
+    link = { rate = "10Mbit/s", delay = "5ms", limit = "100p" }
+    tcp = [{ name = "a", flows = 2, start = "0s..1s" }, { name = "b", flows = 2, start = "0s..1s" }]
+    """
+    result = headgate.run(Scenario.parse(text, seeds=seeds), report=False)
+    (only,) = divisions(result)
+    for part, group in zip(only.parts, result.summary()[0]["groups"], strict=True):
+        shares = group["share_of_fair"]
+        assert (shares["low"] >= 0.9, shares["high"] <= 1.1) == (True, True)
+        assert part.is_fair is shown
+    assert ("gets its fair share within 10 %" in verdict(result)) is shown
 
 
 def test_the_delay_of_packets_is_stated_if_it_differs_more_than_the_division():

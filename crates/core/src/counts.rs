@@ -45,8 +45,8 @@ impl Counts {
         self.signals.iter().map(|(_, signals)| signals.marks).sum()
     }
 
-    /// Arrivals and drops, both without drops for reasons that apply only to identified flows (such as RED-PD's drops
-    /// before its queue). Drops over arrivals is the ambient drop rate (Mahajan, Floyd and Wetherall, ICNP 2001,
+    /// Arrivals and drops, both without the packets dropped for reasons that apply only to identified flows (such as
+    /// RED-PD's drops before its queue). Drops over arrivals is the ambient drop rate (Mahajan, Floyd and Wetherall, ICNP 2001,
     /// section 1).
     pub fn ambient(&self) -> (u64, u64) {
         let targeted = self.signals.iter().filter(|(why, _)| why.targets_identified_flow());

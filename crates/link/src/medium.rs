@@ -1,6 +1,7 @@
 //! The medium of one direction: transmitter, propagation delay and random impairments.
 
 use aqm::{Rate, Rng, Span, Time};
+use headgate_measure::CapacityUse;
 use headgate_scenario::{DirectionSettings, Impairments, RateVariation};
 
 use crate::impairer::Impairer;
@@ -50,6 +51,11 @@ impl Medium {
     /// Sets the transmitter's rate. Returns whether it was set: a rate that varies by itself is not.
     pub fn set_rate(&mut self, rate: Rate) -> bool {
         self.transmitter.set_rate(rate)
+    }
+
+    /// The use of a link of varying rate up to `now`, which no later packet may precede; `None` for a constant rate.
+    pub fn used(&self, now: Time) -> Option<CapacityUse> {
+        self.transmitter.used(now)
     }
 
     /// The propagation delay: a lower bound on the time from the end of a packet's transmission to its arrival.

@@ -18,9 +18,9 @@ pub trait NextHop<T>: Sink<T> {
     /// Transmission of `packet` begins.
     fn sending(&mut self, packet: &Packet<T>, now: Time);
 
-    /// `packet` arrives at the end of the link at `arrival`. With `late_or_reordered`, the arrival may be far ahead, or
-    /// earlier than that of a previous packet.
-    fn receive(&mut self, packet: Packet<T>, arrival: Time, late_or_reordered: bool);
+    /// `times`: the transmission of `packet` begins, and it arrives at the end of the link. With
+    /// `late_or_reordered`, the arrival may be far ahead, or earlier than that of a previous packet.
+    fn receive(&mut self, packet: Packet<T>, times: [Time; 2], late_or_reordered: bool);
 
     /// `packet` began to be sent at `now` and is lost on the link; it would have arrived at `due`.
     fn lost(&mut self, packet: Packet<T>, now: Time, due: Time);
@@ -163,7 +163,7 @@ impl<T, D: Discipline<T>, L: Meter<T>, M: Carrier> LinkQueue<T, D, L, M> {
         self.port.ledger_mut().sending(now, sent);
         next.sending(&packet, now);
         if let Some(arrival) = arrival {
-            return next.receive(packet, arrival, late_or_reordered);
+            return next.receive(packet, [now, arrival], late_or_reordered);
         }
         self.lost += 1;
         self.port.ledger_mut().lost(&packet, now);
@@ -293,7 +293,7 @@ mod tests {
 
     impl NextHop<()> for QueueHost {
         fn sending(&mut self, _: &Packet<()>, _: Time) {}
-        fn receive(&mut self, packet: Packet<()>, out: Time, _: bool) {
+        fn receive(&mut self, packet: Packet<()>, [_, out]: [Time; 2], _: bool) {
             self.0.push((packet.flow.0, out));
         }
         fn lost(&mut self, _: Packet<()>, _: Time, _: Time) {}

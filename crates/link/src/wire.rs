@@ -84,6 +84,12 @@ impl Wire {
         self.free_at > now
     }
 
+    /// When the transmission of the last packet, of the usual size, began or will begin.
+    #[inline]
+    pub fn last_began(&self, properties: &WireProperties) -> Time {
+        Time::from_nanos(self.free_at.as_nanos().saturating_sub(properties.transmit.as_nanos()))
+    }
+
     /// Exit time of a packet of the usual size that enters at `now`.
     #[inline]
     pub fn pass(&mut self, now: Time, properties: &WireProperties) -> Time {

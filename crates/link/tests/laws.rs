@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use aqm::{Limit, Rate, Rng, Span, Time};
 use headgate_link::{Carrier, Medium, Transit};
+use headgate_measure::CapacityUse;
 use headgate_scenario::{DirectionSettings, Impairments, RateVariation};
 use proptest::prelude::*;
 
@@ -206,7 +207,34 @@ fn only_a_constant_rate_can_be_set(case: &Case) {
     }
 }
 
-const LAWS: [fn(&Case); 8] = [
+/// A link of varying rate never sends more than it could, in no part of the time. In the end it has sent all bytes, and a
+/// packet counts once its transmission has ended.
+fn no_more_is_sent_than_the_capacity(case: &Case) {
+    let mut medium = case.medium();
+    let (mut now, mut before, mut ended, mut all) = (Time::ZERO, CapacityUse::default(), 0, 0);
+    for n in 0..PACKETS {
+        if case.idle && n % 7 == 6 {
+            (now, ended) = (now + Span::from_millis(1 + n as u64 % 40), all);
+        }
+        let bytes = if case.mixed { 40 + n as u32 * 373 % 1461 } else { 1000 };
+        let begun = now;
+        now = medium.carry(bytes, begun).sent;
+        for at in [begun, begun + Span::from_nanos((now - begun).as_nanos() / 3)] {
+            let used = medium.used(at);
+            assert_eq!(used.is_none(), case.variation == RateVariation::Constant);
+            let Some(used) = used else { return };
+            assert!(before.sent <= used.sent && before.capacity <= used.capacity, "packet {n}");
+            assert!(used.sent - before.sent <= used.capacity - before.capacity, "packet {n}");
+            assert!((ended..=all + u128::from(bytes) * 8_000_000_000).contains(&used.sent), "packet {n}");
+            before = used;
+        }
+        all += u128::from(bytes) * 8_000_000_000;
+    }
+    assert_eq!(medium.used(now + Span::from_nanos(1)).map(|used| used.sent), Some(all));
+}
+
+const LAWS: [fn(&Case); 9] = [
+    no_more_is_sent_than_the_capacity,
     transmissions_follow_each_other_and_packets_arrive_after_them,
     impairments_change_no_transmission,
     a_longer_delay_shifts_every_arrival,
@@ -231,7 +259,7 @@ fn every_combination_of_features_obeys_the_laws() {
 proptest! {
     #[test]
     fn any_values_obey_the_laws(case in any_case()) {
-        for law in &LAWS[..3] {
+        for law in &LAWS[..4] {
             law(&case);
         }
         the_others_arrive_in_order(&case);

@@ -62,7 +62,7 @@ fn figures(ran: &LiveRun) -> [f64; 5] {
     let link = &ran.outcome.links[0];
     let drop_rate = link.counts.dropped() as f64 / link.counts.arrived as f64;
     let delay = link.port.queue_delay.mean().unwrap_or(f64::NAN) / 1e6;
-    [link.utilization, drop_rate, delay, link.queue_packets_mean, ran.outcome.flows[2].goodput_bps]
+    [link.utilization.unwrap(), drop_rate, delay, link.queue_packets_mean, ran.outcome.flows[2].goodput_bps]
 }
 
 /// `headgate compare` calls goodputs equal that differ by 15 % (`CLOSE` in compare/words.py). Here all figures must.

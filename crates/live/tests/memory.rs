@@ -281,13 +281,36 @@ fn queue_length_and_utilization_are_averaged_over_time() {
         seen.push(forwarder.view().lanes[0].occupancy);
     }
     // Each packet takes 1 ms: 9 are queued in the first millisecond, 8 in the second, 7 from then to 2.5 ms.
-    let near = |found: (f64, f64, f64), packets: f64, busy: f64| {
+    let near = |found: (f64, f64, Option<f64>), packets: f64, busy: f64| {
         let expected = (packets, packets * 1000.0, busy);
-        let off = [found.0 - expected.0, (found.1 - expected.1) / 1000.0, found.2 - expected.2];
+        let off = [found.0 - expected.0, (found.1 - expected.1) / 1000.0, found.2.unwrap() - expected.2];
         assert!(off.iter().all(|off| off.abs() < 1e-9), "{found:?} for {expected:?}");
     };
     near(seen[0].means(), (9.0 + 8.0 + 3.5) / 2.5, 1.0);
     near(seen[1].means_since(&seen[0]), (3.5 + 6.0 * 7.0 / 2.0) / 17.5, 7.5 / 17.5);
+}
+
+#[test]
+fn utilization_weighs_time_with_capacity() {
+    let mut direction = TestDirection::new(MBIT, 0, 100, "droptail");
+    // A byte each microsecond, nothing from 2 to 6 ms: ten packets of a millisecond leave in 14 ms.
+    let step = |ms, mbit: u64| (Span::from_millis(ms), Rate::from_bits(mbit * 1_000_000));
+    direction.direction_settings.rate_variation =
+        RateVariation::Schedule { steps: vec![step(2, 0), step(6, MBIT)], period: None };
+    let mut clock = FakeClock::new();
+    let (a, b) = (clock.end(Layer::Ip, stream(10, 1000, 0)), clock.end(Layer::Ip, []));
+    let mut forwarder = Forwarder::new(a, b, direction.lanes(Layer::Ip), clock);
+    let mut seen = Vec::new();
+    for end in [2500, 5500, 7000, 20_000].map(at_us) {
+        while forwarder.view().at < end {
+            forwarder.turn(end).unwrap();
+        }
+        seen.push(forwarder.view().lanes[0].occupancy);
+    }
+    let between = |place: usize| seen[place].means_since(&seen[place - 1]).2;
+    assert_eq!((seen[0].means().2, between(1), between(2)), (Some(1.0), None, Some(1.0)));
+    let last = between(3).unwrap();
+    assert!((last - 7.0 / 13.0).abs() < 1e-9, "{last}: seven packets in 13 ms");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use crate::support::memory::{Conserved, FakeClock, MemoryEnd};
 use crate::support::{TestDirection, packet};
 use aqm::{Ecn, Rate, Span, Time, Why, registry};
 use headgate_live::{Forwarder, LaneView, Layer};
+use headgate_scenario::RateVariation;
 
 /// 8 Mbit/s: a byte a microsecond.
 const MBIT: u64 = 8;
@@ -167,4 +168,25 @@ fn an_invalid_discipline_leaves_the_lane_unchanged() {
     let lane = lane.view(Time::ZERO);
     assert_eq!((lane.backlog.packets, lane.propagating, lane.totals.counts().arrived), (29, 1, 30));
     assert!(lane.adds_up());
+}
+
+#[test]
+fn the_use_of_a_link_of_varying_rate_goes_on_over_a_change() {
+    // The queue is never empty, so the link is always used, at whatever rate.
+    let mut link = TestLink::new(&TestDirection::new(MBIT, 0, 900, "droptail"), stream(4000, 250, Ecn::NotEct));
+    link.run(at_us(1000));
+    let mut before = link.view().occupancy;
+    for mbit in [4, 2, 8] {
+        let mut direction = TestDirection::new(MBIT, 0, 900, "droptail");
+        let step = |ms, mbit: u64| (Span::from_millis(ms), Rate::from_bits(mbit * 1_000_000));
+        direction.direction_settings.rate_variation =
+            RateVariation::Schedule { steps: vec![step(3, mbit), step(7, 0)], period: Some(Span::from_millis(10)) };
+        link.refit(&direction);
+        let end = link.forwarder.view().at + Span::from_millis(100);
+        let now = link.run(end).occupancy;
+        let used = now.means_since(&before).2.expect("it carried packets");
+        // A packet that a change finds in transmission is the old medium's.
+        assert!((0.98..=1.0).contains(&used), "{used} at {mbit} Mbit/s");
+        before = now;
+    }
 }

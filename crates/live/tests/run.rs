@@ -1,6 +1,8 @@
 //! Scenarios on real packets. The tests need root or `CAP_SYS_ADMIN` for namespaces and are skipped otherwise, with the
 //! reason printed.
 
+use std::collections::BTreeSet;
+
 use aqm::{Span, Time};
 use headgate_live::netns;
 use headgate_live::run::{HostLosses, LiveRun, LiveRunError, run};
@@ -72,9 +74,13 @@ fn a_run_agrees_with_the_simulators_model_and_conserves_packets() {
     // The flows always have data. Without a queue, Reno fills three quarters of the rate that the constant flow leaves:
     // 0.25 + 0.75 * 0.75. Bursts after a stall of the machine count when they arrive, so stalls add to this.
     let stalled = fidelity.stalls.1.as_secs_f64() / 1.5;
-    assert!(forward.utilization > 0.81 - stalled, "{} with {stalled} stalled", forward.utilization);
+    assert!(forward.utilization.unwrap() > 0.81 - stalled, "{} with {stalled} stalled", forward.utilization.unwrap());
     let bits = forward.counts.sent_bytes as f64 * 8.0 / 1.5;
-    assert!((bits / (10e6 * forward.utilization) - 1.0).abs() < 0.01, "{bits} at {}", forward.utilization);
+    assert!(
+        (bits / (10e6 * forward.utilization.unwrap()) - 1.0).abs() < 0.01,
+        "{bits} at {}",
+        forward.utilization.unwrap()
+    );
 
     // Goodput is the delivered data: the intervals after the warm-up add up to the flows' rows.
     let goodput: f64 = outcome.flows.iter().map(|flow| flow.goodput_bps).sum();
@@ -82,7 +88,7 @@ fn a_run_agrees_with_the_simulators_model_and_conserves_packets() {
     let in_rows: f64 = rows.map(|row| row.value * 0.1).sum::<f64>() / 1.5;
     assert!((in_rows / goodput - 1.0).abs() < 1e-9, "{in_rows} in intervals, {goodput} in flows");
     // Headers are 52 bytes of 1500, and 28 of 1000.
-    let carried = 10e6 * forward.utilization;
+    let carried = 10e6 * forward.utilization.unwrap();
     assert!(goodput < carried && goodput > (0.9 - stalled) * carried, "{goodput} of {carried}");
 
     // 1000 bytes on two links of 100 Mbit/s and one of 10 Mbit/s, and 9 ms of propagation: no packet arrives earlier.
@@ -120,9 +126,14 @@ fn a_network_agrees_with_the_simulators_model_and_conserves_packets() {
     let stalled = fidelity.stalls.1.as_secs_f64() / 2.0;
     let [first, _, second, back] = &outcome.links[..] else { panic!("{} directions", outcome.links.len()) };
     for (link, rate) in [(first, 10e6), (second, 4e6)] {
-        assert!(link.utilization > 0.75 - stalled, "{}: {} with {stalled} stalled", link.link, link.utilization);
+        assert!(
+            link.utilization.unwrap() > 0.75 - stalled,
+            "{}: {} with {stalled} stalled",
+            link.link,
+            link.utilization.unwrap()
+        );
         let bits = link.counts.sent_bytes as f64 * 8.0 / 2.0;
-        assert!((bits / (rate * link.utilization) - 1.0).abs() < 0.01, "{}: {bits}", link.link);
+        assert!((bits / (rate * link.utilization.unwrap()) - 1.0).abs() < 0.01, "{}: {bits}", link.link);
         assert!(link.counts.dropped() > 0, "{}: the load exceeds the rate", link.link);
     }
     // The second link gets the packets that the first sent for the flows crossing both, except those between the links:
@@ -159,6 +170,21 @@ fn events_agree_with_the_counts() {
     assert_eq!(count(|what| *what == PacketEvent::Sent), counts.sent);
     assert_eq!(count(|what| matches!(what, PacketEvent::Dropped(_))), counts.dropped());
     assert!(seen.events.rows.is_sorted_by_key(|row| row.time));
+    // Arrivals are numbered at each link, and a packet leaves once.
+    for link in [0, 2] {
+        let (mut next, mut queued) = (0, BTreeSet::new());
+        for row in seen.events.rows.iter().filter(|row| row.link == link) {
+            match row.kind {
+                PacketEvent::Arrived => {
+                    assert!(row.packet == next && queued.insert(next), "{row:?}");
+                    next += 1;
+                }
+                PacketEvent::Sent | PacketEvent::Dropped(_) => assert!(queued.remove(&row.packet), "{row:?}"),
+                PacketEvent::Marked(_) => assert!(queued.contains(&row.packet), "{row:?}"),
+                PacketEvent::Lost => assert!(row.packet < next && !queued.contains(&row.packet), "{row:?}"),
+            }
+        }
+    }
 }
 
 #[test]

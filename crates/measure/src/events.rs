@@ -5,6 +5,7 @@ use headgate_scenario::Events;
 
 use crate::core_columns::BacklogColumns;
 use crate::has_flow::HasFlow;
+use crate::packet_numbers::PacketNumbers;
 use crate::table::{Column, FieldColumns, LINK, NoColumns, Unit, rows};
 
 /// An event of a packet at a queue.
@@ -31,13 +32,15 @@ rows! {
         time: Time as Unit::Nanoseconds,
         /// The event: `arrived`, `sent`, `dropped`, `marked` or `lost` (by the emulated medium).
         kind: PacketEvent as EventColumns,
+        /// The packet's number: that of its arrival at this direction of the link, from 0.
+        packet: u64 as Unit::None,
         /// The packet's flow.
         flow: u32 as Unit::None,
         /// The packet's size.
         bytes: u32 as Unit::Bytes,
         /// Packets in the queue just after the event.
         queue: Backlog as BacklogColumns,
-        /// When the packet arrived at the queue. With its flow, it tells queued packets apart.
+        /// When the packet arrived at the queue.
         arrived: Time as NoColumns,
     }
 }
@@ -68,6 +71,7 @@ pub struct EventLog {
     link: u16,
     wanted: Events,
     backlog: Backlog,
+    numbers: PacketNumbers,
     batch: EventBatch,
 }
 
@@ -79,12 +83,21 @@ impl EventLog {
             discipline.observe(&mut |name, _| batch.gauges.push(GaugeColumn { name, of_flow: false }));
             discipline.observe_flow(FlowId(0), &mut |name, _| batch.gauges.push(GaugeColumn { name, of_flow: true }));
         }
-        (wanted != Events::Off).then_some(EventLog { link, wanted, backlog: Backlog::default(), batch })
+        let (backlog, numbers) = (Backlog::default(), PacketNumbers::default());
+        (wanted != Events::Off).then_some(EventLog { link, wanted, backlog, numbers, batch })
     }
 
-    /// Records an event of a packet.
+    /// Records an event of a packet. Events of packets that arrived before the log began are left out.
     #[inline(never)]
     pub fn record<T: HasFlow>(&mut self, packet: &Packet<T>, kind: PacketEvent, time: Time) {
+        let number = match kind {
+            PacketEvent::Arrived => Some(self.numbers.arrive(packet)),
+            PacketEvent::Sent => self.numbers.send(packet),
+            PacketEvent::Dropped(_) => self.numbers.drop(packet),
+            PacketEvent::Marked(_) => self.numbers.of_queued(packet),
+            PacketEvent::Lost => self.numbers.of_sent(packet),
+        };
+        let Some(number) = number else { return };
         let Backlog { packets, bytes } = &mut self.backlog;
         match kind {
             PacketEvent::Arrived => (*packets, *bytes) = (*packets + 1, *bytes + u64::from(packet.bytes)),
@@ -99,6 +112,7 @@ impl EventLog {
                 time,
                 link: self.link,
                 kind,
+                packet: number,
                 flow: T::flow(packet),
                 bytes: packet.bytes,
                 queue: self.backlog,

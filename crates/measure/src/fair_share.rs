@@ -39,12 +39,12 @@ impl FairShare {
 
 /// Demand and fair share by group, TCP before UDP.
 pub fn fair_shares(scenario: &Scenario) -> Vec<FairShare> {
-    let groups: Vec<GroupDemand> = tcp(scenario).chain(udp(scenario)).collect();
+    let groups = group_demands(scenario);
     let capacities: Vec<f64> = scenario.hops().map(|hop| scenario.mean_rate(hop).as_bits() as f64).collect();
-    let demands: Vec<FlowDemand> = groups.iter().map(|group| group.demand.clone()).collect();
+    let demands: Vec<FlowDemand> = groups.iter().map(|group| group.over_run.clone()).collect();
     let shares = max_min(&capacities, &demands);
     let fair_share = |(group, share): (GroupDemand, f64)| FairShare {
-        demand_bps: group.demand.want * group.useful,
+        demand_bps: group.over_run.want * group.useful,
         fair_bps: share * group.useful,
         ends: group.ends,
         responsive: group.responsive,
@@ -52,12 +52,32 @@ pub fn fair_shares(scenario: &Scenario) -> Vec<FairShare> {
     groups.into_iter().zip(shares).map(fair_share).collect()
 }
 
+/// The demand of each group's flows, TCP before UDP.
+pub fn group_demands(scenario: &Scenario) -> Vec<GroupDemand> {
+    tcp(scenario).chain(udp(scenario)).collect()
+}
+
 /// Demand of a group's flows in bits on the wire, and its useful fraction.
-struct GroupDemand {
-    demand: FlowDemand,
+pub struct GroupDemand {
+    /// In the long run.
+    over_run: FlowDemand,
+    /// What a flow wants while it has data to send.
+    want_while_active: f64,
     useful: f64,
     ends: bool,
     responsive: bool,
+}
+
+impl GroupDemand {
+    /// The useful fraction of a packet.
+    pub fn useful(&self) -> f64 {
+        self.useful
+    }
+
+    /// The demand while all flows have data to send.
+    pub fn while_active(&self) -> FlowDemand {
+        FlowDemand { want: self.want_while_active, ..self.over_run.clone() }
+    }
 }
 
 struct SourceRate<'a> {
@@ -68,14 +88,18 @@ struct SourceRate<'a> {
 }
 
 impl SourceRate<'_> {
+    /// Rate per flow in bit/s while it has data to send; infinite if unlimited.
+    fn nominal_bps(&self) -> f64 {
+        8.0 * self.source.nominal_rate().unwrap_or(f64::INFINITY)
+    }
+
     /// Long-run rate per flow in bit/s; infinite if unlimited.
     fn bps(&self) -> f64 {
-        let rate = self.source.nominal_rate().unwrap_or(f64::INFINITY);
         let whole = self
             .source
             .mean_bytes()
             .map_or(f64::INFINITY, |bytes| bytes * self.started_fraction() / self.end.as_secs_f64());
-        8.0 * rate.min(whole)
+        self.nominal_bps().min(8.0 * whole)
     }
 
     /// Mean fraction of the group's flows that start before the end.
@@ -92,10 +116,10 @@ fn group_demand<S>(scenario: &Scenario, group: &FlowGroup<S>, useful: f64, most:
     let end = group.stop.unwrap_or(scenario.duration);
     let writes = SourceRate { source: &group.source, flows: group.flows, start: group.start, end };
     let access = group.sender.rate.min(group.receiver.rate).as_bits() as f64;
-    let want = most.min(access).min(writes.bps() / useful);
+    let [want, want_while_active] = [writes.bps(), writes.nominal_bps()].map(|bps| most.min(access).min(bps / useful));
     let route = group.route.iter().map(|hop| usize::from(hop.number())).collect();
-    let demand = FlowDemand { flows: group.flows, want, route };
-    GroupDemand { demand, useful, ends: group.source.mean_bytes().is_some(), responsive }
+    let over_run = FlowDemand { flows: group.flows, want, route };
+    GroupDemand { over_run, want_while_active, useful, ends: group.source.mean_bytes().is_some(), responsive }
 }
 
 fn tcp(scenario: &Scenario) -> impl Iterator<Item = GroupDemand> {
@@ -108,7 +132,8 @@ fn tcp(scenario: &Scenario) -> impl Iterator<Item = GroupDemand> {
 
 fn udp(scenario: &Scenario) -> impl Iterator<Item = GroupDemand> {
     scenario.udp.iter().map(|group| {
-        let most = group.most().as_bits() as f64;
+        // Without congestion control, the source alone sets the rate.
+        let most = if group.is_controlled() { group.most().as_bits() as f64 } else { f64::INFINITY };
         group_demand(scenario, group, useful_fraction(group.packet, group.header), most, group.is_controlled())
     })
 }
@@ -169,6 +194,17 @@ mod tests {
         let found = on_ten("[[tcp]]\nheader = \"0B\"\n[[tcp]]\nheader = \"0B\"\ntraffic = \"ftp:size=1000MB\"\n");
         assert_eq!([found[0].fair_bps, found[1].fair_bps], [5e6, 5e6]);
         assert!(found[1].is_greedy() && !found[1].is_brief());
+    }
+
+    #[test]
+    fn a_schedule_of_rates_demands_its_greatest_whatever_the_group_begins_with() {
+        let schedule = "schedule = [{ at = \"10s\", rate = \"5Mbit/s\" }]";
+        let inside = format!("[[udp]]\ntraffic = {{ name = \"cbr\", rate = \"500kbit/s\", {schedule} }}\n");
+        let outside = format!("[[udp]]\nrate = \"500kbit/s\"\ntraffic = {{ name = \"cbr\", {schedule} }}\n");
+        for group in [inside, outside] {
+            let found = on_ten(&format!("{group}[[tcp]]\n"));
+            near(found[1].demand_bps, 5e6 * 972.0 / 1000.0);
+        }
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use aqm::{Counts, Time};
 use headgate_scenario::{Hop, Scenario};
 
+use crate::active_shares::active_fair_shares;
 use crate::core_columns::CountColumns;
-use crate::fair_share::fair_shares;
 use crate::link_ledger::LinkLedger;
 use crate::metrics::{Milestones, ReceiverMetrics};
 use crate::table::{GROUP, RowColumns, Unit, rows};
@@ -21,15 +21,17 @@ rows! {
         counts: Counts as CountColumns,
         /// Packets of the flow's data that an emulated medium lost. They are no drops.
         link_losses: u64 as Unit::Packets,
-        /// Packets of the flow's data that a queue sent after a packet of the flow that arrived there later. RFC 4737,
-        /// section 3.3, at each queue of the route.
+        /// Packets of the flow's data that reached the receiver after a packet that the sender had sent later. RFC 4737,
+        /// section 3.3.
         reordered: u64 as Unit::Packets,
         /// Bits of the flow's data that the last queue sent, per second: headers and retransmissions count.
         throughput_bps: f64 as Unit::BitsPerSecond,
-        /// Useful bits delivered per second: no headers, nothing twice. RFC 7928, section 2.5.
+        /// Useful bits that reached the receiver per second: no headers, no padding, nothing twice, and in any order. RFC
+        /// 7928, section 2.5.
         goodput_bps: f64 as Unit::BitsPerSecond,
-        /// Max-min fair share of the links on the flow's route, as goodput.
-        fair_share_bps: f64 as Unit::BitsPerSecond,
+        /// Max-min fair share of the links on the flow's route among the flows active at the same time, as goodput:
+        /// averaged over the time after the warm-up, 0 while the flow is not active. Null if it never was.
+        fair_share_bps: Option<f64> as Unit::BitsPerSecond,
         /// Packets retransmitted.
         retransmits: u64 as Unit::Packets,
         /// Retransmission timeouts. For TFRC, expiries of the nofeedback timer.
@@ -41,10 +43,11 @@ rows! {
         /// Start-up, identification and response times.
         milestones: Milestones as RowColumns,
     } also {
-        /// Goodput over fair share; 1 is fair. Null if the fair share is 0, as of a flow that stopped before the
-        /// warm-up ended.
-        share_of_fair as Unit::Ratio, after "fair_share_bps":
-            |row: &FlowRow| (row.fair_share_bps > 0.0).then(|| row.goodput_bps / row.fair_share_bps);
+        /// Goodput over fair share; 1 is fair. Null without a fair share, as of a flow that stopped before the warm-up
+        /// ended.
+        share_of_fair as Unit::Ratio, after "fair_share_bps": |row: &FlowRow| {
+            row.fair_share_bps.filter(|fair| *fair > 0.0).map(|fair| row.goodput_bps / fair)
+        };
     }
 }
 
@@ -52,8 +55,6 @@ rows! {
 pub struct TransportCounts {
     /// The flow's group, TCP before UDP.
     pub group: u32,
-    /// Useful bytes delivered.
-    pub bytes: u64,
     /// Packets retransmitted.
     pub retransmits: u64,
     /// Retransmission timeouts; of TFRC, expiries of the nofeedback timer.
@@ -70,20 +71,20 @@ pub fn flow_rows<'a>(
     transports: impl Iterator<Item = TransportCounts>,
     ledger: impl Fn(&Hop) -> &'a LinkLedger + Copy,
 ) -> Vec<FlowRow> {
-    let (span, fair_shares) = (end - warm, fair_shares(scenario));
+    let (span, fair_shares) = (end - warm, active_fair_shares(scenario, [warm, end], ends.lifetimes()));
     let routes: Vec<&[Hop]> = scenario.routes().collect();
     let row = |(flow, transport): (u32, TransportCounts)| {
         let route = routes[transport.group as usize].iter().map(ledger);
-        let (counts, link_losses, queue_delay_ms_mean) = sum_over_route(route.clone(), flow);
+        let (counts, link_losses, queue_delay_ms_mean) = sum_over_route(route, flow);
         FlowRow {
             flow,
             group: transport.group,
             throughput_bps: counts.sent_bytes as f64 * 8.0 / span.as_secs_f64(),
             counts,
             link_losses,
-            reordered: route.map(|ledger| ledger.reordered_of_flow(flow)).sum(),
-            goodput_bps: transport.bytes as f64 * 8.0 / span.as_secs_f64(),
-            fair_share_bps: fair_shares[transport.group as usize].fair_bps,
+            reordered: ends.reordering.of_flow(flow as usize),
+            goodput_bps: ends.measured_bytes(flow as usize) as f64 * 8.0 / span.as_secs_f64(),
+            fair_share_bps: fair_shares[flow as usize],
             retransmits: transport.retransmits,
             timeouts: transport.timeouts,
             cwnd_mean: transport.cwnd_area.map(|area| area / span.as_nanos() as f64),

@@ -9,4 +9,7 @@ pub trait HasFlow: Sized {
 
     /// Whether it is data of that flow, and not a reply or foreign traffic.
     fn is_data(packet: &Packet<Self>) -> bool;
+
+    /// The handle as a number: it differs for packets of a flow that are queued at the same time.
+    fn handle_bits(packet: &Packet<Self>) -> u64;
 }

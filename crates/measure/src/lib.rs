@@ -6,7 +6,9 @@
 //! simulator and the live forwarder implement [`HasFlow`], which maps packets to flows.
 #![forbid(unsafe_code)]
 
+mod active_shares;
 mod balance;
+mod capacity_use;
 mod core_columns;
 mod crossing;
 mod distributions;
@@ -21,15 +23,19 @@ mod metrics;
 mod occupancy;
 mod outcome;
 mod over_time;
+mod packet_numbers;
 mod path;
 pub mod pcapng;
 mod reasons;
 mod sender_state;
+mod shared_links;
 mod table;
 mod tables;
 mod traces;
+mod unit_shares;
 
 pub use balance::Balance;
+pub use capacity_use::CapacityUse;
 pub use distributions::{DelayRow, LossRow};
 pub use events::{EventBatch, EventLog, EventRow, GaugeColumn, PacketEvent};
 pub use fair_share::{FairShare, fair_shares};
@@ -40,7 +46,7 @@ pub use links::{LinkRow, record_run_totals};
 pub use max_min::{FlowDemand, max_min};
 pub use metrics::{
     FairnessRow, LossPattern, LossSynchronization, Milestones, OneWayDelays, PortMetrics, PortRow, ReceiverMetrics,
-    ResponseTimes, one_way_delays,
+    ReorderingMeter, ResponseTimes, SendingOrder, one_way_delays,
 };
 pub use occupancy::Occupancy;
 pub use outcome::{Outcome, RunObserver, TransferRow};
@@ -51,3 +57,4 @@ pub use sender_state::{SenderState, TraceRow};
 pub use table::{Cells, Column, ColumnInfo, Names, Row, Unit};
 pub use tables::{Table, tables};
 pub use traces::Traces;
+pub use unit_shares::{unit_of_groups, unit_shares};

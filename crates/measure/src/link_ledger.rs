@@ -3,6 +3,7 @@
 use aqm::{Backlog, ByReason, Counts, Discipline, FlowId, Ledger, Packet, SignalCounts, Span, Time, Why};
 use headgate_scenario::{Hop, Kind, Scenario};
 
+use crate::capacity_use::CapacityUse;
 use crate::crossing::CrossingFlows;
 use crate::events::{EventLog, PacketEvent};
 use crate::has_flow::HasFlow;
@@ -22,41 +23,11 @@ struct FlowCounts {
     traits: FlowTraits,
 }
 
-/// A flow's group, whether it is responsive, and the latest arrival among its packets that were sent: three values in
-/// 64 bits, so that two flows fit in a cache line.
+/// A flow's group, and whether it is responsive.
 #[derive(Clone, Copy, Debug)]
-struct FlowTraits(u64);
-
-impl FlowTraits {
-    const RESPONSIVE: u64 = 1 << 16;
-    /// Times are nanoseconds in the upper 47 bits. Later times, after 39 hours, all count as this one.
-    const TIME_SHIFT: u32 = 17;
-    const MAX_TIME: u64 = u64::MAX >> Self::TIME_SHIFT;
-
-    fn new(group: u16, responsive: bool) -> FlowTraits {
-        FlowTraits(u64::from(group) | if responsive { Self::RESPONSIVE } else { 0 })
-    }
-
-    #[inline]
-    fn group(self) -> usize {
-        usize::from(self.0 as u16)
-    }
-
-    #[inline]
-    fn responsive(self) -> bool {
-        self.0 & Self::RESPONSIVE != 0
-    }
-
-    /// Records that a packet was sent. Returns whether it was reordered: a packet that arrived later was sent before.
-    #[inline]
-    fn record_sent(&mut self, arrived: Time) -> bool {
-        let (arrived, latest) = (arrived.as_nanos().min(Self::MAX_TIME), self.0 >> Self::TIME_SHIFT);
-        let in_order = arrived >= latest;
-        if in_order {
-            self.0 += (arrived - latest) << Self::TIME_SHIFT;
-        }
-        !in_order
-    }
+struct FlowTraits {
+    group: u16,
+    responsive: bool,
 }
 
 /// Data packets dropped and marked for one reason, by flow; empty before the first.
@@ -82,8 +53,6 @@ pub struct LinkLedger {
     /// Packets sent and then lost on the link: each flow's data, and in total.
     lost: Vec<u32>,
     lost_total: u64,
-    /// Data packets sent after a packet of their flow that arrived later, by flow; empty before the first.
-    reordered: Vec<u32>,
     /// Data packets dropped and marked, by group.
     groups: Vec<(u64, u64)>,
     metrics: PortMetrics,
@@ -92,6 +61,8 @@ pub struct LinkLedger {
     occupancy: Occupancy,
     interval: Occupancy,
     total: Occupancy,
+    /// The use of a link of varying rate up to the last [`settle`](LinkLedger::settle).
+    used: CapacityUse,
     /// Ambient arrivals and drops at the last sample.
     ambient: SampledCounters,
     /// Packets queued when counting began.
@@ -105,7 +76,7 @@ impl LinkLedger {
         let (crossing, numbered) = CrossingFlows::new(scenario, hop);
         let mut flows = Vec::with_capacity(numbered.iter().map(|group| group.flows as usize).sum());
         for group in numbered {
-            let flow = FlowCounts::new(FlowTraits::new(group.index as u16, group.kind == Kind::Tcp));
+            let flow = FlowCounts::new(FlowTraits { group: group.index as u16, responsive: group.kind == Kind::Tcp });
             flows.resize(flows.len() + group.flows as usize, flow);
         }
         let groups = scenario.groups().count();
@@ -117,7 +88,6 @@ impl LinkLedger {
             signaled: ByReason::default(),
             lost: vec![0; flows.len()],
             lost_total: 0,
-            reordered: Vec::new(),
             crossing,
             flows,
             groups: vec![(0, 0); groups],
@@ -129,6 +99,7 @@ impl LinkLedger {
             occupancy: Occupancy::default(),
             interval: Occupancy::default(),
             total: Occupancy::default(),
+            used: CapacityUse::default(),
             ambient: SampledCounters::default(),
             queued_before: 0,
         }
@@ -140,12 +111,15 @@ impl LinkLedger {
     }
 
     /// Updates the queue and link integrals to `now`. The transmission of the current packet ends `remaining` after
-    /// `now`.
-    pub fn settle(&mut self, backlog: Backlog, remaining: Span, now: Time) {
+    /// `now`. `used` is the use of a link of varying rate up to `now`.
+    pub fn settle(&mut self, backlog: Backlog, (remaining, used): (Span, Option<CapacityUse>), now: Time) {
         self.occupancy.set_backlog(backlog, now);
         // The current packet counts only up to `now`.
         let mut seen = std::mem::replace(&mut self.occupancy, Occupancy::starting(now, backlog, remaining));
         seen.busy = seen.busy - remaining;
+        if let Some(used) = used {
+            seen.used = Some(used.since(std::mem::replace(&mut self.used, used)));
+        }
         self.interval.add(&seen);
         self.total.add(&seen);
     }
@@ -177,7 +151,6 @@ impl LinkLedger {
         self.flows.iter_mut().for_each(|flow| *flow = FlowCounts::new(flow.traits));
         self.signaled = ByReason::default();
         self.lost.fill(0);
-        self.reordered.fill(0);
         self.groups.fill((0, 0));
         self.metrics.restart();
         (self.lost_total, self.queued_before) = (0, backlog.packets.into());
@@ -196,7 +169,7 @@ impl LinkLedger {
             utilization,
             queue_packets_mean,
             queue_bytes_mean,
-            port: self.metrics.row(|flow| self.flows[flow].traits.group()),
+            port: self.metrics.row(|flow| usize::from(self.flows[flow].traits.group)),
             packets: None,
             events: None,
         }
@@ -228,11 +201,6 @@ impl LinkLedger {
     /// A flow's data packets lost by the medium.
     pub fn lost_of_flow(&self, flow: u32) -> u64 {
         self.lost[self.crossing.number_here(flow)].into()
-    }
-
-    /// A flow's data packets that were sent after a packet that arrived later.
-    pub fn reordered_of_flow(&self, flow: u32) -> u64 {
-        self.reordered.get(self.crossing.number_here(flow)).copied().unwrap_or(0).into()
     }
 
     /// Mean queueing delay of a flow's data, in milliseconds.
@@ -290,13 +258,7 @@ impl LinkLedger {
     fn loss<T: HasFlow>(&self, packet: &Packet<T>, on_arrival: bool) -> Loss {
         let flow = self.crossing.number_here(T::flow(packet));
         let FlowCounts { arrived, sent, traits, .. } = self.flows[flow];
-        Loss { flow, group: traits.group(), on_arrival, arrived, sent: sent - self.lost[flow] }
-    }
-
-    // Rare, and not inlined to keep the frequent code short.
-    #[cold]
-    fn count_reordered(&mut self, flow: usize) {
-        count(&mut self.reordered, flow, self.flows.len());
+        Loss { flow, group: usize::from(traits.group), on_arrival, arrived, sent: sent - self.lost[flow] }
     }
 
     #[inline]
@@ -329,7 +291,7 @@ impl<T: HasFlow> Ledger<T> for LinkLedger {
             let flow = &mut self.flows[self.crossing.number_here(T::flow(packet))];
             flow.arrived += 1;
             if flow.arrived == 1 {
-                self.metrics.arrived(flow.traits.responsive());
+                self.metrics.arrived(flow.traits.responsive);
             }
         } else {
             self.others.arrived += 1;
@@ -341,15 +303,11 @@ impl<T: HasFlow> Ledger<T> for LinkLedger {
     fn sent(&mut self, packet: &Packet<T>, now: Time) {
         let delay = (now - packet.arrived).as_nanos();
         if T::is_data(packet) {
-            let number = self.crossing.number_here(T::flow(packet));
-            let flow = &mut self.flows[number];
+            let flow = &mut self.flows[self.crossing.number_here(T::flow(packet))];
             flow.sent += 1;
             flow.sent_bytes += u64::from(packet.bytes);
             flow.delay_nanos += delay;
-            self.metrics.sent(flow.traits.group(), delay);
-            if flow.traits.record_sent(packet.arrived) {
-                self.count_reordered(number);
-            }
+            self.metrics.sent(usize::from(flow.traits.group), delay);
         } else {
             self.others.sent += 1;
             self.others.sent_bytes += u64::from(packet.bytes);
@@ -366,7 +324,7 @@ impl<T: HasFlow> Ledger<T> for LinkLedger {
             let loss = self.loss(packet, packet.arrived == now);
             count(&mut self.signaled.entry(why).drops, loss.flow, self.flows.len());
             self.groups[loss.group].0 += 1;
-            self.metrics.dropped(loss, self.flows[loss.flow].traits.responsive(), now);
+            self.metrics.dropped(loss, self.flows[loss.flow].traits.responsive, now);
         }
         self.log_event(packet, PacketEvent::Dropped(why), now);
     }
@@ -377,7 +335,7 @@ impl<T: HasFlow> Ledger<T> for LinkLedger {
         if T::is_data(packet) {
             let flow = self.crossing.number_here(T::flow(packet));
             count(&mut self.signaled.entry(why).marks, flow, self.flows.len());
-            self.groups[self.flows[flow].traits.group()].1 += 1;
+            self.groups[usize::from(self.flows[flow].traits.group)].1 += 1;
         }
         self.log_event(packet, PacketEvent::Marked(why), now);
     }
@@ -390,18 +348,5 @@ mod tests {
     #[test]
     fn the_counts_that_every_packet_updates_fill_half_a_cache_line() {
         assert_eq!(size_of::<FlowCounts>(), 32);
-    }
-
-    #[test]
-    fn a_packet_is_reordered_if_a_packet_that_arrived_later_was_sent_before() {
-        let mut traits = FlowTraits::new(u16::MAX, true);
-        let at = |nanos| Time::from_nanos(nanos);
-        // A packet that arrives together with another is not reordered. The third and fourth are late, the fifth is not.
-        let reordered = [5, 9, 7, 8, 9, u64::MAX].map(|nanos| traits.record_sent(at(nanos)));
-        assert_eq!(reordered, [false, false, true, true, false, false]);
-        assert!(traits.record_sent(at(FlowTraits::MAX_TIME - 1)));
-        assert!(!traits.record_sent(at(FlowTraits::MAX_TIME)), "times above the maximum count as equal, so in order");
-        assert_eq!((traits.group(), traits.responsive()), (usize::from(u16::MAX), true));
-        assert!(!FlowTraits::new(3, false).responsive());
     }
 }

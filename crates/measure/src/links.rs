@@ -22,8 +22,9 @@ rows! {
         link_losses: u64 as Unit::Packets,
         /// Packets queued when counting began, and at the end.
         queued: [u64; 2] as NoColumns,
-        /// Share of the time in which the link was sending. RFC 5166, section 2.1.1.
-        utilization: f64 as Unit::Share,
+        /// Bits sent over the bits that the link could have carried. At a constant rate this is the share of the time in
+        /// which it was sending. Null if it could carry none. RFC 5166, section 2.1.1.
+        utilization: Option<f64> as Unit::Share,
         /// Queue length in packets, averaged over time.
         queue_packets_mean: f64 as Unit::Packets,
         /// Queue length in bytes, averaged over time.
@@ -35,8 +36,8 @@ rows! {
         /// Events of the simulator in the whole run, in the same row.
         events: Option<u64> as Unit::Count,
     } also {
-        /// Drop rate without the drops that target identified flows; null if no packet arrived. R. Mahajan, S. Floyd,
-        /// D. Wetherall, "Controlling high-bandwidth flows at the congested router", ICNP 2001, section 1.
+        /// Drops over arrivals. Packets dropped for a reason that targets identified flows count as neither; null without
+        /// other packets. R. Mahajan, S. Floyd, D. Wetherall, "Controlling high-bandwidth flows at the congested router", ICNP 2001, section 1.
         ambient_drop_rate as Unit::Share, after "queue_delay_ms_max": |row: &LinkRow| {
             let (arrived, dropped) = row.counts.ambient();
             (arrived > 0).then(|| dropped as f64 / arrived as f64)

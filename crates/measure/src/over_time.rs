@@ -34,9 +34,9 @@ metrics! {
     QUEUE_PACKETS = "queue_packets", of "link" in Packets;
     /// Bytes in the queue, averaged over the interval.
     QUEUE_BYTES = "queue_bytes", of "link" in Bytes;
-    /// Share of the interval in which the link was sending.
+    /// Bits sent over the bits that the link could have carried in the interval. No row if it could carry none.
     UTILIZATION = "utilization", of "link" in Share;
-    /// Ambient drop rate of the packets that arrived in the interval, as in `links`. No row if none arrived.
+    /// Ambient drop rate as in `links`: the interval's drops over its arrivals. No row if none arrived.
     AMBIENT_DROP_RATE = "ambient_drop_rate", of "link" in Share;
     /// Useful bits delivered per second, averaged over the interval.
     GOODPUT_BPS = "goodput_bps", of "group" in BitsPerSecond;
@@ -107,17 +107,14 @@ impl IntervalRow {
 pub fn queue_rows(
     now: Time,
     link: u16,
-    (packets, bytes, busy): (f64, f64, f64),
+    (packets, bytes, utilization): (f64, f64, Option<f64>),
     (arrived, dropped): (u64, u64),
 ) -> impl Iterator<Item = IntervalRow> {
-    let means = [
-        (OverTimeMetric::QUEUE_PACKETS, packets),
-        (OverTimeMetric::QUEUE_BYTES, bytes),
-        (OverTimeMetric::UTILIZATION, busy),
-    ];
+    let means = [(OverTimeMetric::QUEUE_PACKETS, packets), (OverTimeMetric::QUEUE_BYTES, bytes)];
+    let utilization = utilization.map(|share| (OverTimeMetric::UTILIZATION, share));
     let ambient = (arrived > 0).then(|| (OverTimeMetric::AMBIENT_DROP_RATE, dropped as f64 / arrived as f64));
     let row = move |(metric, value)| IntervalRow::of_link(now, link, IntervalQuantity::Metric(metric), value);
-    means.into_iter().chain(ambient).map(row)
+    means.into_iter().chain(utilization).chain(ambient).map(row)
 }
 
 /// A group's rows for an interval of `length` that ends at `now`: useful bytes delivered, packets dropped and marked.

@@ -14,12 +14,15 @@ pub fn base_rtt(scenario: &Scenario, route: &[Hop], [sender, receiver]: [&Access
     })
 }
 
-/// Minimum one-way delay of a packet of `bytes` over `route`: the least of all flows if they draw their delays.
+/// Minimum one-way delay of a packet of `bytes` over `route`: the least of all flows if they draw their delays, and of all
+/// rates of a link whose rate varies.
 pub fn base_one_way(scenario: &Scenario, route: &[Hop], [sender, receiver]: [&Access; 2], bytes: u32) -> Span {
     let ends = [sender, receiver].map(|access| access.rate.transmit(bytes) + access.delay.least());
     let access = ends[0] + ends[1];
     route.iter().fold(access, |sum, hop| {
-        sum + scenario.direction_settings(*hop).rate.transmit(bytes) + scenario.links[usize::from(hop.link)].delay
+        let settings = scenario.direction_settings(*hop);
+        let transmission = settings.rate_variation.least_transmission(settings.rate, bytes);
+        sum + transmission + scenario.links[usize::from(hop.link)].delay
     })
 }
 

@@ -232,9 +232,22 @@ pub fn milliseconds(span: Span) -> f64 {
 /// Columns of a histogram stored in millionths of `unit`, one for each of `parts`: the quantile at its share, or the
 /// mean if it has no share.
 pub fn quantiles<R: 'static>(
-    (name, unit, meaning): (&str, Unit, &str),
+    name: (&str, Unit, &str),
     parts: &[(&str, Option<f64>)],
     get: fn(&R) -> &Histogram,
+) -> Vec<Column<R>> {
+    statistics(name, parts, move |row, share| {
+        let histogram = get(row);
+        share.map_or(histogram.mean(), |share| histogram.quantile(share)).map(|value| value / 1e6)
+    })
+}
+
+/// Columns of a distribution (name, unit, meaning), one for each of `parts`. `value` is the quantile at a share, or the
+/// mean without one.
+pub fn statistics<R: 'static>(
+    (name, unit, meaning): (&str, Unit, &str),
+    parts: &[(&str, Option<f64>)],
+    value: impl Fn(&R, Option<f64>) -> Option<f64> + Copy + Send + Sync + 'static,
 ) -> Vec<Column<R>> {
     let column = |&(part, share): &(&str, Option<f64>)| {
         let words = match part {
@@ -245,8 +258,7 @@ pub fn quantiles<R: 'static>(
             percentile => format!("{}th percentile", percentile.trim_start_matches(['p', '0'])),
         };
         Column::new(&format!("{name}_{part}"), unit, &format!("{meaning}: {words}; null without one."), move |row| {
-            let histogram = get(row);
-            share.map_or(histogram.mean(), |share| histogram.quantile(share)).map(|value| value / 1e6)
+            value(row, share)
         })
     };
     parts.iter().map(column).collect()

@@ -3,9 +3,9 @@
 use std::ffi::CString;
 use std::sync::{Arc, OnceLock};
 
-use headgate_measure::{FairShare, fair_shares};
-use headgate_scenario::{Changes, Events, Files, Group, INPUTS, Qdisc};
-use pyo3::exceptions::{PyFutureWarning, PyIndexError};
+use headgate_measure::{FairShare, fair_shares, unit_of_groups, unit_shares};
+use headgate_scenario::{Changes, Events, FairUnit, Files, Group, Hop, INPUTS, Qdisc};
+use pyo3::exceptions::{PyFutureWarning, PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -15,6 +15,13 @@ use crate::prototype::{Failure, NamedPrototype, Prototypes};
 /// Name, kind (`tcp` or `udp`), number of flows, and rate of each flow in bit/s. The rate is None if congestion control
 /// or a traffic source sets it. Then whether the flows are responsive, greedy and brief ([`FairShare`]).
 type GroupRow = (String, &'static str, u32, Option<f64>, bool, bool, bool);
+
+/// Name of a link, direction, mean rate in bit/s, and the direction's own discipline.
+type HopRow<'a> = (&'a str, &'static str, f64, Option<String>);
+
+fn fair_unit(word: &str) -> PyResult<FairUnit> {
+    FairUnit::named(word).ok_or_else(|| PyValueError::new_err(format!("no unit of fairness is called {word:?}")))
+}
 
 /// Name, class and maker of a discipline written in Python.
 type PrototypeRow = (String, Py<PyAny>, Py<PyAny>);
@@ -194,7 +201,43 @@ impl Scenario {
             let (name, kind) = (group.name.to_string(), group.kind.name());
             (name, kind, group.flows, rate(group.index), share.responsive, share.is_greedy(), share.is_brief())
         };
-        self.0.groups().zip(fair_shares(&self.0)).map(row).collect()
+        let shares = self.0.fair.map_or_else(|| fair_shares(&self.0), |unit| unit_of_groups(&self.0, unit));
+        self.0.groups().zip(shares).map(row).collect()
+    }
+
+    /// The unit among which links are to be divided fairly; None if the scenario states none.
+    #[getter]
+    fn fair(&self) -> Option<&'static str> {
+        self.0.fair.map(FairUnit::name)
+    }
+
+    /// The number of each flow's unit of this kind.
+    fn fair_units(&self, unit: &str) -> PyResult<Vec<u32>> {
+        Ok(self.0.fair_units(fair_unit(unit)?).of_flow)
+    }
+
+    /// The fair share of each flow by unit, as goodput in bit/s; `active` says which flows count.
+    fn unit_shares(&self, unit: &str, active: Vec<bool>) -> PyResult<Vec<f64>> {
+        Ok(unit_shares(&self.0, fair_unit(unit)?, |flow| active.get(flow).copied().unwrap_or(false)))
+    }
+
+    /// Every direction of every link, forward before reverse: name, direction, mean rate in bit/s, and its own
+    /// discipline; None if it runs the compared disciplines.
+    #[getter]
+    fn hops(&self) -> Vec<HopRow<'_>> {
+        let row = |hop: Hop| {
+            let settings = self.0.direction_settings(hop);
+            let name = self.0.links[usize::from(hop.link)].name.as_str();
+            let rate = self.0.mean_rate(hop).as_bits() as f64;
+            (name, hop.direction.name(), rate, settings.qdisc.as_ref().map(ToString::to_string))
+        };
+        self.0.hops().map(row).collect()
+    }
+
+    /// The route of each group's data, as indices of `hops`.
+    #[getter]
+    fn routes(&self) -> Vec<Vec<u16>> {
+        self.0.routes().map(|route| route.iter().map(|hop| hop.number()).collect()).collect()
     }
 }
 

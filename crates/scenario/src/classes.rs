@@ -8,6 +8,7 @@ use toml::Spanned;
 use crate::check::{self, Section};
 use crate::classify::{Conditions, FlowKey, TrafficClass};
 use crate::error::Fault;
+use crate::fair::FairUnit;
 use crate::schema::{Located, RawClass, RawClassify, did_you_mean};
 
 /// Bounds the cost of a packet, which may be compared with every class.
@@ -21,6 +22,15 @@ pub(crate) fn flow_key(raw: Located<RawClassify>, classes: &[TrafficClass]) -> R
         return Err(Fault::value(section.span_of(&raw.flow), message));
     }
     Ok(raw.flow())
+}
+
+/// The unit of fairness, which needs a class if it is the class.
+pub(crate) fn fair_unit(raw: Located<FairUnit>, classes: &[TrafficClass]) -> Result<Option<FairUnit>, Fault> {
+    let Some(raw) = raw else { return Ok(None) };
+    if *raw.get_ref() == FairUnit::Class && classes.is_empty() {
+        return Err(Fault::value(raw.span(), "the scenario has no [[class]]: all flows would be one unit"));
+    }
+    Ok(Some(raw.into_inner()))
 }
 
 pub(crate) fn classes(raw: Vec<Spanned<RawClass>>, labels: &[&str]) -> Result<Vec<TrafficClass>, Fault> {

@@ -73,6 +73,11 @@ impl Headers {
         self.source.zip(self.destination).is_some_and(|(source, destination)| is_v6(source) != is_v6(destination))
     }
 
+    /// Whether each flow has addresses of its own at both ends.
+    pub(crate) fn has_own_addresses(&self) -> bool {
+        self.source.is_none() && self.destination.is_none()
+    }
+
     /// The header of data of the group's flow `index`, which is flow `flow` of the scenario.
     fn header(&self, protocol: u8, index: u32, flow: u32) -> Header<'_> {
         let v6 = self.source.or(self.destination).is_some_and(is_v6);

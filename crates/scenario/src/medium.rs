@@ -61,6 +61,18 @@ impl RateVariation {
         }
     }
 
+    /// Least time in which a packet of `bytes` can be sent; `rate` holds before the first step.
+    pub fn least_transmission(&self, rate: Rate, bytes: u32) -> Span {
+        match self {
+            RateVariation::Constant => rate.transmit(bytes),
+            RateVariation::Schedule { steps, .. } => {
+                steps.iter().map(|(_, rate)| *rate).fold(rate, Rate::max).transmit(bytes)
+            }
+            // At an opportunity, a packet leaves at once.
+            RateVariation::Trace { .. } => Span::ZERO,
+        }
+    }
+
     /// Mean rate over `run`, or over a period if there is one; `rate` holds before the first step.
     pub(crate) fn mean(&self, rate: Rate, run: Span) -> Rate {
         match self {

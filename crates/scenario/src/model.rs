@@ -6,6 +6,7 @@ use aqm::{Qdisc, Rate, Span};
 use headgate_traffic::{GroupSource, Traffic};
 
 use crate::classify::{FlowKey, TrafficClass};
+use crate::fair::FairUnit;
 use crate::header::Headers;
 use crate::inputs::Inputs;
 use crate::network::{Hop, Link};
@@ -28,6 +29,8 @@ pub struct Scenario {
     pub seeds: Vec<u64>,
     /// The disciplines to compare; at least one, all different.
     pub qdiscs: Vec<Qdisc>,
+    /// The unit among which links are to be divided fairly; `None` if the scenario states none.
+    pub fair: Option<FairUnit>,
     /// The links between routers. At least one direction compares disciplines.
     pub links: Vec<Link>,
     /// Groups of TCP flows.

@@ -57,6 +57,7 @@ pub(crate) fn scenario(raw: RawScenario, files: &dyn Files) -> Result<Scenario, 
         warmup,
         seeds: run.seeds().0,
         qdiscs: Vec::new(),
+        fair: classes::fair_unit(run.fair, &classes)?,
         links: links.links.clone(),
         tcp,
         udp,
@@ -168,8 +169,8 @@ struct TakenNames {
 
 impl TakenNames {
     /// Words that begin a path in a change and cannot name a group.
-    const RESERVED: [&'static str; 10] =
-        ["name", "about", "duration", "warmup", "seeds", "qdiscs", "link", "classify", "class", "record"];
+    const RESERVED: [&'static str; 11] =
+        ["name", "about", "duration", "warmup", "seeds", "qdiscs", "fair", "link", "classify", "class", "record"];
 
     /// The given or default name of a group, if no other group has it.
     fn take(

@@ -34,6 +34,7 @@ impl Scenario {
             warmup: given(self.warmup),
             seeds: given(Seeds(self.seeds.clone())),
             qdiscs: list(self.qdiscs.iter().cloned()),
+            fair: self.fair.and_then(given),
         });
         page.0
     }

@@ -352,7 +352,7 @@ fn a_caret_stands_right_after_tabs_and_wide_letters_and_in_long_lines() {
     assert_eq!(lines[3][caret], ',', "{shown}");
     let tab = "\tdealy = 5";
     assert!(error(tab, &Changes::default()).to_string().ends_with(
-        "1 |  dealy = 5\n  |  ^^^^^ known keys: name, about, duration, warmup, seeds, qdiscs, link, tcp, udp, classify, class, record, sweep, expect"
+        "1 |  dealy = 5\n  |  ^^^^^ known keys: name, about, duration, warmup, seeds, qdiscs, fair, link, tcp, udp, classify, class, record, sweep, expect"
     ));
 }
 

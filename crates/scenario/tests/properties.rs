@@ -8,9 +8,9 @@ use std::ops::Bound;
 use aqm::params::{Bytes, ParameterValue as _};
 use aqm::{ClassId, Limit, Rate, Span};
 use headgate_scenario::{
-    Access, AccessDelay, Cc, Changes, Conditions, Direction, DirectionSettings, Events, FlowKey, GroupSource, Headers,
-    Hop, Impairments, Inputs, IpNet, Key, Link, Ports, Qdisc, RateVariation, Record, Scenario, Start, TcpGroup, Traced,
-    Traffic, TrafficClass, UdpCc, UdpGroup, UdpSettings, keys,
+    Access, AccessDelay, Cc, Changes, Conditions, Direction, DirectionSettings, Events, FairUnit, FlowKey, GroupSource,
+    Headers, Hop, Impairments, Inputs, IpNet, Key, Link, Ports, Qdisc, RateVariation, Record, Scenario, Start,
+    TcpGroup, Traced, Traffic, TrafficClass, UdpCc, UdpGroup, UdpSettings, keys,
 };
 use headgate_traffic::SenderInfo;
 use headgate_traffic::values::RandomTime;
@@ -444,6 +444,8 @@ fn groups_and_classes() -> impl Strategy<Value = ((Vec<TcpGroup>, Vec<UdpGroup>)
     })
 }
 
+/// The units that need no classes.
+const UNITS: [FairUnit; 3] = [FairUnit::Flow, FairUnit::Host, FairUnit::Group];
 const EVENTS: [Events; 4] = [Events::Off, Events::Drops, Events::Decisions, Events::All];
 
 prop_compose! {
@@ -452,7 +454,7 @@ prop_compose! {
         about in "\\PC{0,80}|[\\n\"'\\\\\t ]{0,9}",
         (duration, warmup) in (span(6_000..80_000_000), span(0..6_000)),
         seeds in prop_oneof![(1..20_u64).prop_map(|n| (1..=n).collect()), btree_set(0..i64::MAX as u64, 1..9)],
-        qdiscs in qdiscs(),
+        (qdiscs, fair) in (qdiscs(), option::of(proptest::sample::select(UNITS.to_vec()))),
         links in links(),
         ways in vec(any::<u32>(), 7),
         ((mut tcp, mut udp), classes, flow_key) in groups_and_classes(),
@@ -479,7 +481,7 @@ prop_compose! {
         });
         let record = Record { interval, events, flows: flows.collect(), flow_interval, capture: captured.then_some(0).into_iter().collect() };
         let mut scenario = Scenario {
-            name, about, duration, warmup, seeds: seeds.into_iter().collect(), qdiscs, links, tcp, udp, flow_key, classes,
+            name, about, duration, warmup, seeds: seeds.into_iter().collect(), qdiscs, fair, links, tcp, udp, flow_key, classes,
             inputs: Inputs::default(),
             record,
         };

@@ -40,8 +40,6 @@ pub enum EventKind {
     AppWrite,
     /// A write of limited duration ends.
     AppClose,
-    /// A datagram that queued on its last wire reaches its receiver.
-    DatagramArrival,
     /// An interval of the time series ends.
     IntervalEnd,
     /// The warm-up ends.

@@ -34,8 +34,6 @@ pub struct Hosts {
     pub(crate) tfrc: TfrcFlows,
     /// Each TCP flow's counts at the end of the warm-up.
     warmup_counts: Vec<TcpCounts>,
-    /// Useful bytes that each UDP flow had delivered at the end of the warm-up.
-    warmup_delivered: Vec<u64>,
     span: RunSpan,
     pub(crate) tcp_settings: Vec<TcpFlowSettings>,
     udp_settings: Vec<UdpFlowSettings>,
@@ -46,8 +44,6 @@ pub struct Hosts {
     /// leaves its last queue.
     pub delivered_packets: u64,
     pub dropped_packets: u64,
-    /// Useful bytes delivered since the last sample, by group.
-    delivered: Vec<u64>,
     /// Measurements at the receivers.
     pub receiver_metrics: ReceiverMetrics,
     /// The traces and captures, if requested.
@@ -69,7 +65,6 @@ impl Hosts {
             udp: Vec::with_capacity(udp_flows as usize),
             tfrc: TfrcFlows::new(&scenario.udp, udp_delays, tcp_flows),
             warmup_counts: Vec::with_capacity(tcp_flows as usize),
-            warmup_delivered: vec![0; udp_flows as usize],
             span: RunSpan::new(scenario),
             tcp_settings: settings(&scenario.tcp, tcp_delays, TcpFlowSettings::new),
             udp_settings: settings(&scenario.udp, udp_delays, UdpFlowSettings::new),
@@ -78,7 +73,6 @@ impl Hosts {
             flow_headers: scenario.flow_headers(),
             delivered_packets: 0,
             dropped_packets: 0,
-            delivered: vec![0; scenario.tcp.len() + scenario.udp.len()],
             receiver_metrics: ReceiverMetrics::new(scenario),
             traces: Traces::new(scenario),
             captures: Captures::new(scenario).map(Box::new),
@@ -148,7 +142,7 @@ impl Hosts {
         if let Some(flow) = self.tcp.get_mut(id as usize)
             && flow.take_end()
         {
-            self.receiver_metrics.flow_ends(flow.group.into(), now);
+            self.receiver_metrics.flow_ends(id as usize, flow.group.into(), now);
         }
     }
 
@@ -157,7 +151,7 @@ impl Hosts {
     fn count_gone_datagram(&mut self, id: usize, now: Time) {
         let flow = &mut self.udp[id - self.tcp.len()];
         if flow.count_gone() {
-            self.receiver_metrics.flow_ends(self.tcp_settings.len() + usize::from(flow.group), now);
+            self.receiver_metrics.flow_ends(id, self.tcp_settings.len() + usize::from(flow.group), now);
         }
     }
 
@@ -190,18 +184,24 @@ impl Hosts {
         }
     }
 
-    /// Moves a packet that leaves `link` to the next link of its route or to its host. `now` may be later than the
-    /// current event.
+    /// Moves a packet that reaches the end of `link` at `now` to the next link of its route or to its host. `now` may be
+    /// later than the current event, which is at `left`.
     #[inline(always)]
-    pub fn forward_packet(&mut self, link: u16, packet: SimPacket, now: Time, queue: &mut EventQueue<SimEvent>) {
+    pub fn forward_packet(
+        &mut self,
+        link: u16,
+        packet: SimPacket,
+        [left, now]: [Time; 2],
+        queue: &mut EventQueue<SimEvent>,
+    ) {
         if let Some(next) = self.paths.next(link, packet.flow.0 as usize) {
             push_from_link(next, packet, now, queue);
         } else if packet.handle.is_reply() {
             self.receive_reply(&packet, now, queue);
         } else if packet.handle.is_any_datagram() {
-            self.receive_datagram(&packet, now, queue);
+            self.receive_datagram(&packet, [left, now], queue);
         } else {
-            self.receive_data(&packet, now, queue);
+            self.receive_data(&packet, [left, now], queue);
         }
     }
 
@@ -231,69 +231,50 @@ impl Hosts {
 
     /// Delivers data from the last router to its receiver.
     #[inline(never)]
-    fn receive_data(&mut self, packet: &SimPacket, now: Time, queue: &mut EventQueue<SimEvent>) {
+    fn receive_data(&mut self, packet: &SimPacket, [left, now]: [Time; 2], queue: &mut EventQueue<SimEvent>) {
         let id = packet.flow.0 as usize;
         let SegmentContents::Data { seq, cwr } = packet.handle.contents() else { return };
         self.delivered_packets += 1;
         let flow = &mut self.tcp[id];
         let settings = &self.tcp_settings[flow.group as usize];
         let data = (seq, cwr, packet);
-        let (segments, arrives) = flow.on_data(id as u32, data, settings, now, &mut self.replies, queue);
-        let (group, bytes) = (flow.group as usize, u64::from(segments) * u64::from(settings.payload));
-        self.receiver_metrics.packet_arrives(group, packet.handle.age(arrives));
+        let (bytes, arrives) = flow.on_data(id as u32, data, settings, now, &mut self.replies, queue);
+        let group = flow.group as usize;
+        let data = (bytes.into(), packet.handle.age(arrives), packet.handle.sending_order(arrives));
+        self.receiver_metrics.packet_delivered((id, group), data, [left, arrives]);
         if bytes > 0 {
-            self.delivered[group] += bytes;
-            self.receiver_metrics.bytes_delivered(id, group, bytes, now, arrives);
-            while let Some(TransferRequest { start, bytes }) = flow.take_arrived_transfer() {
-                self.transfers.push(TransferRow {
-                    flow: id as u32,
-                    group: group as u32,
-                    start,
-                    bytes,
-                    end: Some(arrives),
-                });
+            // What arrives after the end remains in flight.
+            while arrives < self.span.end
+                && let Some(TransferRequest { start, bytes }) = flow.take_arrived_transfer()
+            {
+                let (flow, group, end) = (id as u32, group as u32, Some(arrives));
+                self.transfers.push(TransferRow { flow, group, start, bytes, end });
             }
         }
     }
 
     #[inline(never)]
-    fn receive_datagram(&mut self, packet: &SimPacket, now: Time, queue: &mut EventQueue<SimEvent>) {
+    fn receive_datagram(&mut self, packet: &SimPacket, [left, now]: [Time; 2], queue: &mut EventQueue<SimEvent>) {
         let id = packet.flow.0 as u32;
         let Hosts { udp, udp_settings, receiver_metrics, .. } = self;
         let flow = &mut udp[id as usize - self.tcp.len()];
         let settings = &udp_settings[flow.group as usize];
-        let (arrives, waits) = match packet.handle.contents() {
+        let arrives = match packet.handle.contents() {
             // TFRC's receiver acts at once, with the later arrival time, as TCP's does.
             SegmentContents::Tfrc { seq } => {
                 let data = (seq, packet.ecn == Ecn::Ce);
-                (self.tfrc.flow(id, now, queue).on_data(data), false)
+                self.tfrc.flow(id, now, queue).on_data(data)
             }
             _ => flow.receive(id, packet.bytes, settings, now),
         };
         let group = self.tcp_settings.len() + flow.group as usize;
-        receiver_metrics.packet_arrives(group, packet.handle.age(arrives));
-        if waits {
-            return queue.push(arrives, SimEvent::of_packet(EventKind::DatagramArrival, 0, *packet));
-        }
         self.delivered_packets += 1;
-        let bytes = flow.deliver(packet.bytes, settings);
-        self.delivered[group] += bytes;
-        receiver_metrics.bytes_delivered(id as usize, group, bytes, now, arrives);
+        let (age, sent) = (packet.handle.age(arrives), packet.handle.sending_order(arrives));
+        let data = (u64::from(packet.bytes - settings.header), age, sent);
+        receiver_metrics.packet_delivered((id as usize, group), data, [left, arrives]);
         if flow.count_gone() {
-            receiver_metrics.flow_ends(group, now);
+            receiver_metrics.flow_ends(id as usize, group, left);
         }
-    }
-
-    /// Delivers a datagram that has queued on its last wire.
-    pub fn deliver(&mut self, packet: &SimPacket, now: Time) {
-        self.delivered_packets += 1;
-        let id = packet.flow.0 as usize;
-        let flow = &mut self.udp[id - self.tcp.len()];
-        let bytes = flow.deliver(packet.bytes, &self.udp_settings[flow.group as usize]);
-        let group = self.tcp_settings.len() + flow.group as usize;
-        self.delivered[group] += bytes;
-        self.receiver_metrics.bytes_delivered(id, group, bytes, now, now);
-        self.count_gone_datagram(id, now);
     }
 
     /// Delivers an acknowledgement or report to its sender.
@@ -349,15 +330,8 @@ impl Hosts {
     /// Ends the warm-up: resets the counts.
     pub fn restart(&mut self, now: Time) {
         self.end_warmup(now);
-        self.warmup_delivered.iter_mut().zip(&self.udp).for_each(|(before, flow)| *before = flow.delivered);
         self.tfrc.restart();
         self.receiver_metrics.restart(now);
-    }
-
-    /// Useful bytes delivered since the last call, by group.
-    pub fn take_delivered(&mut self) -> Vec<u64> {
-        let groups = self.delivered.len();
-        std::mem::replace(&mut self.delivered, vec![0; groups])
     }
 }
 

@@ -1,6 +1,6 @@
 //! What can be seen of a run between two events. Reading changes nothing in its outcome.
 
-use aqm::{Backlog, Discipline, FlowId, Time};
+use aqm::{Backlog, Discipline, FlowId};
 use headgate_measure::SenderState;
 use headgate_scenario::Hop;
 
@@ -42,9 +42,9 @@ impl World {
         self.net.hosts.sender_state(flow)
     }
 
-    /// Useful bytes delivered by each flow from the start up to `now`.
-    pub fn delivered_bytes(&self, now: Time) -> Vec<u64> {
-        self.net.hosts.delivered_bytes(now).collect()
+    /// Useful bytes of each flow that have left its last queue since the start.
+    pub fn delivered_bytes(&self) -> Vec<u64> {
+        self.net.hosts.receiver_metrics.bytes_by_flow().collect()
     }
 }
 
@@ -55,13 +55,5 @@ impl Hosts {
             Some(flow) => Some(flow.state(&self.tcp_settings[flow.group as usize])),
             None => self.tfrc.is_controlled(id).then(|| self.tfrc.state(id)),
         }
-    }
-
-    fn delivered_bytes(&self, now: Time) -> impl Iterator<Item = u64> {
-        let tcp = self.tcp.iter().map(move |flow| {
-            let payload = self.tcp_settings[flow.group as usize].payload;
-            u64::from(flow.counts(now).delivered) * u64::from(payload)
-        });
-        tcp.chain(self.udp.iter().map(|flow| flow.delivered))
     }
 }

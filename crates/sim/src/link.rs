@@ -44,16 +44,16 @@ impl NextHop<Segment> for Downstream<'_> {
     /// it at once, with the later time `arrival`. The result is the same, because these packets arrive in order and
     /// soon.
     #[inline(always)]
-    fn receive(&mut self, packet: SimPacket, arrival: Time, late_or_reordered: bool) {
+    fn receive(&mut self, packet: SimPacket, [began, arrival]: [Time; 2], late_or_reordered: bool) {
         if late_or_reordered {
             self.queue.push(arrival, SimEvent::of_packet(EventKind::ReachesFarEnd, self.number, packet));
         } else {
-            self.hosts.forward_packet(self.number, packet, arrival, self.queue);
+            self.hosts.forward_packet(self.number, packet, [began, arrival], self.queue);
         }
     }
 
-    fn lost(&mut self, packet: SimPacket, _: Time, due: Time) {
-        self.hosts.release(&packet, due);
+    fn lost(&mut self, packet: SimPacket, now: Time, _: Time) {
+        self.hosts.release(&packet, now);
     }
 }
 

@@ -71,7 +71,7 @@ impl Sampler {
     }
 
     fn write_groups(&mut self, net: &mut Net, now: Time) {
-        let delivered = net.hosts.take_delivered();
+        let delivered = net.hosts.receiver_metrics.take_interval();
         let seen = drops_and_marks_by_group(net, self.drops_and_marks.len());
         for (group, ((counters, seen), bytes)) in (0..).zip(self.drops_and_marks.iter_mut().zip(seen).zip(delivered)) {
             self.rows.extend(group_rows((now, now - self.since), group, bytes, counters.increments(seen)));
@@ -110,8 +110,8 @@ fn settle(net: &mut Net, now: Time, queue: &mut EventQueue<SimEvent>) {
     let Net { links, hosts, .. } = net;
     for (number, link) in (0..).zip(links) {
         link.report_idle(now, &mut Downstream { number, hosts, queue });
-        let (backlog, remaining) = (link.port().backlog(), link.remaining(now));
-        link.port_mut().ledger_mut().settle(backlog, remaining, now);
+        let (backlog, sending) = (link.port().backlog(), (link.remaining(now), link.medium().used(now)));
+        link.port_mut().ledger_mut().settle(backlog, sending, now);
     }
 }
 

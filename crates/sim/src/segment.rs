@@ -6,7 +6,7 @@
 use std::num::NonZeroU32;
 
 use aqm::{Packet, Span, Time};
-use headgate_measure::HasFlow;
+use headgate_measure::{HasFlow, SendingOrder};
 
 use crate::tfrc::TfrcReport;
 
@@ -44,9 +44,9 @@ pub enum SegmentContents {
     Report(SlabId),
 }
 
-// Bits from the low end: 32 of sequence number (in a report: its slab index), two of kind, one flag. The lower bit of
-// the kind tells replies from data. The flag tells TFRC's datagrams from others. An acknowledgement has two more flags
-// and 27 bits of its options' slab index (0: none). Data has 29 bits of send time.
+// Bits from the low end: 32 of sequence number (in a datagram: its number, in a report: its slab index), two of kind,
+// one flag. The lower bit of the kind tells replies from data. The flag tells TFRC's datagrams from others. An
+// acknowledgement has two more flags and 27 bits of its options' slab index (0: none). Data has 29 bits of send time.
 const KIND: u32 = 32;
 const FLAG: u32 = 34;
 const OPTIONS: u32 = 37;
@@ -59,17 +59,16 @@ const REPORT: u64 = 3;
 const REPLY: u64 = 1 << KIND;
 
 /// Send times count 2^10 ns and wrap after 549 s: longer than any packet is in flight.
-const SEND_TIME_UNIT: u32 = 10;
+const SEND_TIME_BITS: u32 = 10;
+pub const SEND_TIME_UNIT: Span = Span::from_nanos(1 << SEND_TIME_BITS);
 
 /// A time in the resolution of timestamps (RFC 7323), rounded down.
 #[inline]
 pub fn timestamp(at: Time) -> Time {
-    Time::from_nanos(at.as_nanos() >> SEND_TIME_UNIT << SEND_TIME_UNIT)
+    Time::from_nanos(at.as_nanos() >> SEND_TIME_BITS << SEND_TIME_BITS)
 }
 
 impl Segment {
-    pub const DATAGRAM: Segment = Segment(DATAGRAM << KIND);
-
     #[inline]
     pub fn data(seq: u32, cwr: bool) -> Segment {
         Segment(u64::from(seq) | DATA << KIND | u64::from(cwr) << FLAG)
@@ -79,6 +78,12 @@ impl Segment {
     pub fn ack(ack: u32, ece: bool, ace: u8, options: Option<SlabId>) -> Segment {
         let options = options.map_or(0, |id| u64::from(id.0.get()));
         Segment(u64::from(ack) | ACK << KIND | u64::from(u8::from(ece) | ace) << FLAG | options << OPTIONS)
+    }
+
+    /// A datagram of a flow without congestion control, the `number`-th of its flow.
+    #[inline]
+    pub fn datagram(number: u32) -> Segment {
+        Segment(u64::from(number) | DATAGRAM << KIND)
     }
 
     pub fn tfrc(seq: u32) -> Segment {
@@ -124,14 +129,20 @@ impl Segment {
     pub fn with_send_time(self, now: Time) -> Segment {
         debug_assert!(!self.is_reply(), "an acknowledgement has no room for a send time");
         // The shift discards the high bits: the time wraps.
-        Segment(self.0 & ((1 << SEND_TIME) - 1) | (now.as_nanos() >> SEND_TIME_UNIT) << SEND_TIME)
+        Segment(self.0 & ((1 << SEND_TIME) - 1) | (now.as_nanos() >> SEND_TIME_BITS) << SEND_TIME)
     }
 
     /// The time since it was sent, within 2^10 ns.
     #[inline]
     pub fn age(self, now: Time) -> Span {
-        let units = (now.as_nanos() >> SEND_TIME_UNIT).wrapping_sub(self.0 >> SEND_TIME) << SEND_TIME >> SEND_TIME;
-        Span::from_nanos(units << SEND_TIME_UNIT)
+        let units = (now.as_nanos() >> SEND_TIME_BITS).wrapping_sub(self.0 >> SEND_TIME) << SEND_TIME >> SEND_TIME;
+        Span::from_nanos(units << SEND_TIME_BITS)
+    }
+
+    /// The place among the packets of its flow in the order of sending; not for acknowledgements.
+    #[inline]
+    pub fn sending_order(self, now: Time) -> SendingOrder {
+        SendingOrder::new(Time::ZERO + (timestamp(now) - (Time::ZERO + self.age(now))), self.0 as u32)
     }
 
     /// Decodes the contents.
@@ -160,6 +171,10 @@ impl HasFlow for Segment {
     #[inline]
     fn is_data(packet: &SimPacket) -> bool {
         !packet.handle.is_reply()
+    }
+
+    fn handle_bits(packet: &SimPacket) -> u64 {
+        packet.handle.to_bits()
     }
 }
 
@@ -258,23 +273,23 @@ mod tests {
         assert_eq!(sent.contents(), SegmentContents::Tfrc { seq: u32::MAX });
         assert!(Segment::report(id).is_reply());
         assert_eq!(Segment::report(id).contents(), SegmentContents::Report(id));
-        assert!(!Segment::DATAGRAM.is_reply());
-        assert_eq!(Segment::DATAGRAM.contents(), SegmentContents::Datagram);
+        assert!(!Segment::datagram(3).is_reply());
+        assert_eq!(Segment::datagram(3).contents(), SegmentContents::Datagram);
         assert_eq!(size_of::<SimPacket>(), 32);
     }
 
     #[test]
     fn the_age_of_a_segment_is_right_when_the_send_time_wraps() {
-        let turn = 1u64 << (29 + SEND_TIME_UNIT);
+        let turn = 1u64 << (29 + SEND_TIME_BITS);
         for start in [0, 12_345, turn - 1_000_000, turn, 86_400_000_000_000] {
             for age in [0, 2_000, 32_000_000, 60_000_000_000] {
                 let segment = Segment::data(7, true).with_send_time(Time::from_nanos(start));
                 let got = segment.age(Time::from_nanos(start + age)).as_nanos();
-                assert!(got.abs_diff(age) <= 1 << SEND_TIME_UNIT, "{got} for {age} after {start}");
+                assert!(got.abs_diff(age) <= 1 << SEND_TIME_BITS, "{got} for {age} after {start}");
                 assert_eq!(segment.contents(), SegmentContents::Data { seq: 7, cwr: true });
             }
         }
-        let datagram = Segment::DATAGRAM.with_send_time(Time::from_nanos(u64::MAX));
+        let datagram = Segment::datagram(3).with_send_time(Time::from_nanos(u64::MAX));
         assert!(datagram.is_datagram() && datagram.contents() == SegmentContents::Datagram);
     }
 

@@ -125,9 +125,7 @@ impl World {
         while let Some((_, event)) = queue.pop(Time::NEVER, |_| ()) {
             match event.kind {
                 EventKind::FromSender if hosts.is_unsent(&event.packet(), end) => balance.sent -= 1,
-                EventKind::FromSender | EventKind::FromReceiver | EventKind::ToSender | EventKind::DatagramArrival => {
-                    balance.on_access += 1
-                }
+                EventKind::FromSender | EventKind::FromReceiver | EventKind::ToSender => balance.on_access += 1,
                 EventKind::FromLink | EventKind::ReachesFarEnd => balance.between += 1,
                 _ => {}
             }
@@ -167,13 +165,12 @@ impl World {
                 net.arrive(link, event.packet(), now, queue);
             }
             EventKind::FromReceiver | EventKind::FromLink => net.arrive(link, event.packet(), now, queue),
-            EventKind::ReachesFarEnd => net.hosts.forward_packet(link, event.packet(), now, queue),
+            EventKind::ReachesFarEnd => net.hosts.forward_packet(link, event.packet(), [now, now], queue),
             EventKind::ToSender => net.hosts.acknowledge(&event.packet(), now, queue),
             EventKind::SenderTimer => net.hosts.sender_timer(flow, now, queue),
             EventKind::ReceiverTimer => net.hosts.receiver_timer(flow, now, queue),
             EventKind::FlowStart => net.hosts.start_flow(flow, now, queue),
             EventKind::PacedSend => net.hosts.paced_send(flow, now, queue),
-            EventKind::DatagramArrival => net.hosts.deliver(&event.packet(), now),
             EventKind::AppWrite => net.hosts.app_write(flow, now, queue),
             EventKind::AppClose => net.hosts.app_close(flow, now, queue),
             EventKind::IntervalEnd => {

@@ -41,7 +41,7 @@ fn scenario(qdisc: &str, load: f64) -> Scenario {
 fn figures(outcome: &Outcome) -> String {
     let (tcp, udp) = outcome.flows.split_at(10);
     let goodput = |flows: &[FlowRow]| flows.iter().map(|flow| flow.goodput_bps).sum::<f64>();
-    let share = |flow: &FlowRow| flow.goodput_bps / flow.fair_share_bps;
+    let share = |flow: &FlowRow| flow.goodput_bps / flow.fair_share_bps.unwrap();
     let shares: Vec<f64> = outcome.flows.iter().map(share).collect();
     let (sum, squares) = (shares.iter().sum::<f64>(), shares.iter().map(|x| x * x).sum::<f64>());
     format!(

@@ -36,6 +36,11 @@ pub trait SourceModel: Sized {
         None
     }
 
+    /// Bytes of every write, if they are always the same.
+    fn write_bytes(&self) -> Option<u64> {
+        None
+    }
+
     /// Predetermined rates of a flow in bytes a second, by time since its start; empty if none.
     fn rates(&self) -> Vec<(Span, f64)> {
         Vec::new()

@@ -85,6 +85,11 @@ impl OnOff {
         Some(1e9 * writes * bytes as f64 / (writes * gap + self.off.distribution().mean()))
     }
 
+    /// Bytes of every write; `None` without a pace.
+    pub fn write_bytes(&self) -> Option<u64> {
+        self.pace.map(|pace| pace.bytes)
+    }
+
     fn pause(&self, flow: &mut OnOffState, rng: &mut Rng) -> Span {
         let first = !std::mem::replace(&mut flow.begun, true);
         if first && self.begin == FirstPeriod::On { Span::ZERO } else { self.off.draw(rng) }
@@ -122,6 +127,10 @@ macro_rules! on_off_source {
 
             fn nominal_rate(&self) -> Option<f64> {
                 self.cycle.nominal_rate()
+            }
+
+            fn write_bytes(&self) -> Option<u64> {
+                self.cycle.write_bytes()
             }
         }
     };

@@ -101,6 +101,11 @@ macro_rules! sources {
                 match self { $(GroupSource::$kind(kind) => kind.nominal_rate()),+ }
             }
 
+            /// Bytes of every write, if they are always the same.
+            pub fn write_bytes(&self) -> Option<u64> {
+                match self { $(GroupSource::$kind(kind) => kind.write_bytes()),+ }
+            }
+
             /// The predetermined rates of a flow in bytes a second, by time since its start; empty if none.
             pub fn rates(&self) -> Vec<(Span, f64)> {
                 match self { $(GroupSource::$kind(kind) => kind.rates()),+ }

@@ -11,6 +11,7 @@ const MOST_EVENTS: usize = 20_000;
 /// A packet in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct QueuedPacket {
+    pub number: u64,
     pub flow: u32,
     pub bytes: u32,
     pub arrived: Time,
@@ -51,8 +52,8 @@ impl QueuePicture {
     fn record(&mut self, row: &EventRow) {
         match row.kind {
             PacketEvent::Arrived => {
-                let EventRow { flow, bytes, arrived, .. } = *row;
-                self.queued.push_back(QueuedPacket { flow, bytes, arrived });
+                let EventRow { packet: number, flow, bytes, arrived, .. } = *row;
+                self.queued.push_back(QueuedPacket { number, flow, bytes, arrived });
             }
             PacketEvent::Sent => {
                 self.remove(row);
@@ -70,15 +71,11 @@ impl QueuePicture {
         }
     }
 
-    /// Removes the packet of an event. Most packets leave at the head; a packet that is dropped as it arrives is last.
+    /// Removes the packet of an event.
     fn remove(&mut self, row: &EventRow) {
-        let is_it = |packet: &QueuedPacket| packet.flow == row.flow && packet.arrived == row.arrived;
-        let place = if self.queued.back().is_some_and(is_it) {
-            Some(self.queued.len() - 1)
-        } else {
-            self.queued.iter().position(is_it)
-        };
-        place.and_then(|place| self.queued.remove(place));
+        if let Ok(place) = self.queued.binary_search_by_key(&row.packet, |packet| packet.number) {
+            self.queued.remove(place);
+        }
     }
 }
 

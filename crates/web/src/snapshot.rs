@@ -42,7 +42,7 @@ impl Lab {
     pub fn snapshot(&mut self) -> String {
         let mut all = self.state();
         let picture = &mut self.picture;
-        let packet = |&QueuedPacket { flow, bytes, arrived }| json!([flow, millis(arrived), bytes]);
+        let packet = |&QueuedPacket { number, flow, bytes, arrived }| json!([flow, millis(arrived), bytes, number]);
         all.insert("queue".into(), picture.queued.iter().map(packet).collect());
         all.insert("events".into(), picture.events.drain(..).map(|row| event(&row)).collect());
         all.insert("lost_events".into(), std::mem::take(&mut picture.forgotten).into());
@@ -73,7 +73,7 @@ impl Lab {
             "bytes": backlog.bytes,
             "gauges": gauges,
             "bins": world.bins(*hop),
-            "flows": (0..).zip(world.delivered_bytes(*now)).map(flow).collect::<Vec<_>>(),
+            "flows": (0..).zip(world.delivered_bytes()).map(flow).collect::<Vec<_>>(),
         });
         if let Value::Object(state) = state { state } else { Map::new() }
     }
@@ -100,7 +100,7 @@ fn flow_state(world: &World, number: u32, delivered_bytes: u64, gauges: &[f64]) 
     })
 }
 
-/// `[time, event, flow, bytes, arrival time, reason]`; the reason is null unless it is a drop or a mark.
+/// `[time, event, flow, bytes, arrival time, reason, packet]`; the reason is null unless it is a drop or a mark.
 fn event(row: &EventRow) -> Value {
     let (kind, reason) = match row.kind {
         PacketEvent::Arrived => ("arrived", None),
@@ -109,7 +109,7 @@ fn event(row: &EventRow) -> Value {
         PacketEvent::Marked(why) => ("marked", Some(why.name())),
         PacketEvent::Lost => ("lost", None),
     };
-    json!([millis(row.time), kind, row.flow, row.bytes, millis(row.arrived), reason])
+    json!([millis(row.time), kind, row.flow, row.bytes, millis(row.arrived), reason, row.packet])
 }
 
 /// The groups with the settings that a page can change.

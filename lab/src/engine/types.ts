@@ -72,11 +72,11 @@ export interface About {
 
 export type EventKind = "arrived" | "sent" | "dropped" | "marked" | "lost";
 
-/** Time, event, flow, bytes, arrival time, reason of a drop or mark. */
-export type PacketEvent = [number, EventKind, number, number, number, string | null];
+/** Time, event, flow, bytes, arrival time, reason of a drop or mark, number of the packet. */
+export type PacketEvent = [number, EventKind, number, number, number, string | null, number];
 
-/** Flow, arrival time, bytes. */
-export type QueuedPacket = [number, number, number];
+/** Flow, arrival time, bytes, number of the packet. */
+export type QueuedPacket = [number, number, number, number];
 
 export interface FlowState {
   delivered_bytes: number;

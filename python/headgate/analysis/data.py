@@ -8,9 +8,10 @@ import pyarrow as pa
 
 from headgate import _core
 from headgate.analysis.columns import ColumnArrays
-from headgate.analysis.distributions import histogram
+from headgate.analysis.distributions import histogram, place
 from headgate.files.result_tables import ResultTables
 from headgate.scenario import Role
+from headgate.scenario.queues import bottleneck_way
 
 Array = npt.NDArray[np.float64]
 
@@ -30,14 +31,19 @@ class TimeSeries(NamedTuple):
 
 
 class Cdf(NamedTuple):
-    """The distribution of the queueing delay: the share of packets (0 to 1) with at most `delay_ms`, over all seeds."""
+    """The distribution of the queueing delay: the number of packets with at most `delay_ms`, over all seeds."""
 
     delay_ms: Array
-    share: Array
+    packets: Array
+
+    @property
+    def share(self) -> Array:
+        """The share of packets (0 to 1) with at most each delay."""
+        return np.asarray(self.packets / self.packets[-1], dtype=np.float64)
 
     def quantile(self, share: float) -> float:
         """The quantile of the delay in milliseconds."""
-        return float(self.delay_ms[int(np.searchsorted(self.share, share))])
+        return float(self.delay_ms[int(np.searchsorted(self.packets, place(share, self.packets[-1]), side="right"))])
 
 
 class Transfers(NamedTuple):
@@ -48,7 +54,7 @@ class Transfers(NamedTuple):
 
 
 class GroupGoodput(NamedTuple):
-    """A group of flows, and its flows' goodput: one row a seed, one column a flow."""
+    """A group of flows, and its flows' goodput: one row a seed, one column a flow. `fair_bps` are means over seeds."""
 
     name: str
     role: Role
@@ -90,14 +96,19 @@ def rows(table: Any, **equal: str) -> Any:
 def groups(result: ResultTables, qdisc: str) -> list[GroupGoodput]:
     """The groups with their flows' goodput and fair shares, after the warm-up."""
     table = rows(ColumnArrays.of(result, "flows"), qdisc=qdisc)
-    goodputs = []
+    flows = sum(group.flows for group in result.scenario.groups)
+    shares = result.scenario.fair_units[0].shares(values(table, "fair_share_bps").reshape(-1, flows))
+    # With random starts, flows have other shares with other seeds.
+    fair = shares.mean(axis=0)
+    goodputs, first = [], 0
     for group in result.scenario.groups:
         # A TCP and a UDP group may have the same name in a file; they stay separate.
         part = rows(table, group=group.name, kind=group.kind)
         if len(part):
             goodput = values(part, "goodput_bps").reshape(-1, group.flows)
-            fair = values(part, "fair_share_bps").reshape(-1, group.flows)
-            goodputs.append(GroupGoodput(group.name, group.role, group.flows, goodput, fair[0]))
+            mine = fair[first : first + group.flows]
+            goodputs.append(GroupGoodput(group.name, group.role, group.flows, goodput, mine))
+            first += group.flows
     return goodputs
 
 
@@ -159,18 +170,21 @@ def delay(result: ResultTables, qdisc: str, **of: str) -> Cdf | None:
     delays = histogram(table, "delay_ms")
     if not len(delays.values):
         return None
-    below = np.cumsum(delays.counts)
-    return Cdf(delays.values, below / below[-1])
+    return Cdf(delays.values, np.cumsum(delays.counts))
 
 
 def delay_goodput(result: ResultTables, qdisc: str, scale: float) -> Array:
-    """A row for each seed: the mean queueing delay at the bottleneck in ms, and the goodput of all flows over `scale`.
+    """A row for each seed: the mean queueing delay at the bottleneck in ms, and the goodput of its flows over `scale`.
 
-    Seeds in which no packet was sent are left out.
+    Flows of the opposite direction do not count. Seeds in which no packet was sent are left out.
     """
     delays = values(rows(bottleneck(result, ColumnArrays.of(result, "links")), qdisc=qdisc), "queue_delay_ms_mean")
     flows = values(rows(ColumnArrays.of(result, "flows"), qdisc=qdisc), "goodput_bps").reshape(len(delays), -1)
-    points = np.stack([delays, flows.sum(axis=1) / scale], axis=1)
+    mine = bottleneck_way(result.scenario).groups
+    counted = np.repeat(
+        [group in mine for group in result.scenario.groups], [each.flows for each in result.scenario.groups]
+    )
+    points = np.stack([delays, flows[:, counted].sum(axis=1) / scale], axis=1)
     return np.asarray(points[np.isfinite(delays)], dtype=np.float64)
 
 

@@ -1,5 +1,6 @@
 """Histograms from the tables, and their quantiles."""
 
+import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -15,6 +16,20 @@ Array = npt.NDArray[np.float64]
 QUANTILES = {"min": 0.0, "p50": 0.5, "p95": 0.95, "p99": 0.99, "max": 1.0}
 
 
+def place(share: float, count: float) -> int:
+    """The place of the quantile `share` (0 to 1) among `count` values in ascending order, from 0.
+
+    The quantile is the least value that more than this share of the values do not exceed, and 1 is the greatest value.
+    It is always one of the values. The core has the same rule (`Histogram::quantile`).
+    """
+    return min(int(share * count), int(count) - 1)
+
+
+def quantile(values: Array, share: float) -> float:
+    """The quantile of values one by one; NaN without a value."""
+    return float(np.sort(values)[place(share, len(values))]) if len(values) else math.nan
+
+
 class BinnedValues(NamedTuple):
     """A histogram: the middles of its bins, ascending, and their counts."""
 
@@ -26,12 +41,11 @@ class BinnedValues(NamedTuple):
         return float((self.values * self.counts).sum() / self.counts.sum()) if len(self.values) else None
 
     def quantile(self, share: float) -> float | None:
-        """The quantile, computed as in the simulator; None without a value."""
+        """The quantile; None without a value."""
         if not len(self.values):
             return None
         below = np.cumsum(self.counts)
-        rank = min(int(share * below[-1]), int(below[-1]) - 1)
-        return float(self.values[int(np.searchsorted(below, rank, side="right"))])
+        return float(self.values[int(np.searchsorted(below, place(share, below[-1]), side="right"))])
 
     def minus(self, least: float) -> "BinnedValues":
         """The histogram with `least` subtracted from every value."""

@@ -2,21 +2,21 @@
 
 A comparison is a one-sided t test of the differences seed by seed, at 2.5 % on either side. Its verdict is that of the
 95 % interval. `every` and `some` correct for their number of comparisons (Holm). Fewer seeds widen the interval, so
-they never help a claim. A single value has no interval and is judged by its sign, as is right for computed numbers
-without chance. Callers with one random seed judge nothing (`experiment.record.judged`, `evaluate.grade`, `tuning`).
+they never help a claim. Fewer than `significance.LEAST_SEEDS` different runs with a value decide nothing. Computed
+numbers without chance are judged by the sign of their mean.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
 from typing import Any, NamedTuple
 
 from headgate import style
 from headgate.analysis import significance
 from headgate.analysis.spread import estimate, half_interval
-from headgate.counting import agreeing
+from headgate.counting import agreeing, counted
 
 #: The error probability of each one-sided test. A 95 % interval leaves as much on either side.
 ALPHA = significance.ALPHA / 2
@@ -49,11 +49,19 @@ class Judgement(NamedTuple):
 class Quantity(NamedTuple):
     """A measured quantity: one value per seed, in the order of the seeds; NaN if a seed has no value.
 
-    `repeats` has the place of the first seed with the same run, for each seed; empty if it is not known.
+    `repeats` has the place of the first seed with the same run, for each seed; empty if it is not known. `exact`
+    numbers are computed and have no chance in them.
     """
 
     per_seed: tuple[float, ...]
     repeats: tuple[int, ...] = ()
+    exact: bool = False
+
+    @property
+    def different(self) -> list[float]:
+        """The values of those seeds whose runs no earlier seed gave too."""
+        (values,) = significance.once([self.per_seed], [self.repeats])
+        return [value for value in values if math.isfinite(value)]
 
     @property
     def mean(self) -> float:
@@ -80,16 +88,15 @@ class Quantity(NamedTuple):
     def __mul__(self, factor: object) -> Quantity:
         if not isinstance(factor, int | float):
             return NotImplemented
-        return Quantity(tuple(value * factor for value in self.per_seed))
+        return self._replace(per_seed=tuple(value * factor for value in self.per_seed))
 
     def __truediv__(self, other: Quantity) -> Quantity:
         """The ratio, seed by seed; NaN where the divisor is 0."""
-        pairs = zip(self.per_seed, other.per_seed, strict=True)
-        return Quantity(tuple(a / b if b else math.nan for a, b in pairs))
+        return _by_seed([self, other], lambda pair: pair[0] / pair[1] if pair[1] else math.nan)
 
     def __sub__(self, other: Quantity) -> Quantity:
         """The difference, seed by seed: runs of one seed share their random streams, so they are compared in pairs."""
-        return Quantity(tuple(a - b for a, b in zip(self.per_seed, other.per_seed, strict=True)))
+        return _by_seed([self, other], lambda pair: pair[0] - pair[1])
 
     def __str__(self) -> str:
         return self.shown()
@@ -101,6 +108,16 @@ class Quantity(NamedTuple):
         # Margins that six decimals do not show are left out.
         margin = f" ± {style.number(self.half, 2)}" if self.half >= 0.5e-6 else ""
         return style.number(self.mean, digits) + margin
+
+
+def _by_seed(sides: Sequence[Quantity], combined: Callable[[Sequence[float]], float]) -> Quantity:
+    """A quantity that combines others seed by seed. Its runs are the same where those of all sides are."""
+    values = tuple(combined(row) for row in zip(*(side.per_seed for side in sides), strict=True))
+    repeats: tuple[int, ...] = ()
+    if any(side.repeats for side in sides):
+        keys = list(zip(*(side.repeats or range(len(values)) for side in sides), strict=True))
+        repeats = tuple(map(keys.index, keys))
+    return Quantity(values, repeats, all(side.exact for side in sides))
 
 
 def below(a: Quantity, b: Quantity | float, *, times: float = 1.0) -> Judgement:
@@ -144,8 +161,7 @@ def falls(curve: Sequence[Quantity]) -> Judgement:
 
 def average(quantities: Iterable[Quantity]) -> Quantity:
     """The mean of several quantities, seed by seed."""
-    rows = list(zip(*(quantity.per_seed for quantity in quantities), strict=True))
-    return Quantity(tuple(sum(row) / len(row) for row in rows))
+    return _by_seed(list(quantities), lambda row: sum(row) / len(row))
 
 
 def every(judgements: Iterable[Judgement]) -> Judgement:
@@ -184,7 +200,7 @@ def _decided(judgements: Sequence[Judgement]) -> tuple[Verdict, Sequence[Judgeme
 
 def _compared(a: Quantity, word: str, b: Quantity | float, times: float, sign: float) -> Judgement:
     """Judges whether `sign` times the difference of `a` and `times` * `b` is below 0."""
-    bound = b * times if isinstance(b, Quantity) else Quantity((b * times,) * len(a.per_seed))
+    bound = b * times if isinstance(b, Quantity) else _constant(b * times, len(a.per_seed))
     factor = "" if times == 1.0 else f"{style.plain(times)} times "
     digits = _digits(a.mean, bound.mean)
     shown = b.shown(digits) if isinstance(b, Quantity) else style.number(b)
@@ -197,7 +213,11 @@ def _compared(a: Quantity, word: str, b: Quantity | float, times: float, sign: f
     if math.isclose(a.mean, bound.mean, rel_tol=1e-12):
         return Judgement(Verdict.INCONCLUSIVE, f"{numbers}: equal")
     measured_sides = (a, bound) if isinstance(b, Quantity) else (a,)
-    return _judgement(numbers, *_p_values(difference * sign, _floor(*measured_sides)))
+    return _of_difference(numbers, difference * sign, _floor(*measured_sides))
+
+
+def _constant(value: float, seeds: int) -> Quantity:
+    return Quantity((value,) * seeds, (0,) * seeds, exact=True)
 
 
 def _without_value(a: Quantity, bound: Quantity, claimed: str, measured: str) -> str:
@@ -215,7 +235,10 @@ def _within(a: Quantity, low: float, high: float, claimed: str, ends: Sequence[f
     if not a.measured:
         return Judgement(Verdict.INCONCLUSIVE, f"claimed {claimed}, but no run has a value to compare with it")
     numbers = f"claimed {claimed}, measured {a.shown(max(_digits(a.mean, end) for end in ends))}"
-    least, most = a.mean - a.half, a.mean + a.half
+    if few := _too_few(a):
+        return Judgement(Verdict.INCONCLUSIVE, f"{numbers}: {few}")
+    half = half_interval(a.different, a.mean)
+    least, most = a.mean - half, a.mean + half
     # A value exactly on an end, in every seed, is inside: no t test says so.
     if low <= least and most <= high:
         return Judgement(Verdict.HOLDS, numbers, 0.0, 1.0)
@@ -226,7 +249,24 @@ def _within(a: Quantity, low: float, high: float, claimed: str, ends: Sequence[f
 
 
 def _moved(a: Quantity, by: float) -> Quantity:
-    return Quantity(tuple(value - by for value in a.per_seed))
+    return a._replace(per_seed=tuple(value - by for value in a.per_seed))
+
+
+def _of_difference(numbers: str, difference: Quantity, floor: float) -> Judgement:
+    """Judges whether a difference is below 0, by different runs alone."""
+    if few := _too_few(difference):
+        return Judgement(Verdict.INCONCLUSIVE, f"{numbers}: {few}")
+    return _judgement(numbers, *_p_values(difference, floor))
+
+
+def _too_few(quantity: Quantity) -> str:
+    """Why a quantity has too few different runs to decide anything; empty if it has enough."""
+    runs = len(quantity.different)
+    if quantity.exact or runs >= significance.LEAST_SEEDS:
+        return ""
+    return (
+        f"too few seeds: {counted(runs, 'different run')} with a value, at least {significance.LEAST_SEEDS} are needed"
+    )
 
 
 def _judgement(numbers: str, p_holds: float, p_differs: float) -> Judgement:
@@ -237,10 +277,10 @@ def _judgement(numbers: str, p_holds: float, p_differs: float) -> Judgement:
 def _p_values(difference: Quantity, floor: float = 0.0) -> tuple[float, float]:
     """The p-values of a difference below 0 and above 0 (one-sided t tests); 1 and 1 if it is 0 or was not measured.
 
-    Its variance is at least `floor`. A single value is judged by its sign.
+    Its variance is at least `floor`. An exact difference is judged by its sign.
     """
-    test = significance.t_test(difference.per_seed, floor=floor)
-    if test.runs == 1 and test.mean != 0:
+    test = significance.t_test(difference.different, floor=floor)
+    if difference.exact and test.mean != 0:
         return (0.0, 1.0) if test.mean < 0 else (1.0, 0.0)
     return test.p_below, test.p_above
 
@@ -252,20 +292,20 @@ def _trend(curve: Sequence[Quantity], word: str, sign: float) -> Judgement:
     if missing:
         return _trend_with_gaps(curve, missing, word, sign)
     numbers = f"claimed {word}, measured {curve[0]} to {curve[-1]}"
-    checks = [_judgement(numbers, *_p_values((curve[0] - curve[-1]) * sign, _floor(curve[0], curve[-1])))]
+    checks = [_of_difference(numbers, (curve[0] - curve[-1]) * sign, _floor(curve[0], curve[-1]))]
     slack = STEP_BACK * abs(curve[-1].mean - curve[0].mean)
     for number, point in enumerate(curve[1:] if len(curve) > 2 else (), 1):
         farthest = max(curve[:number], key=lambda earlier: earlier.mean * sign)
         back = _moved((farthest - point) * sign, slack)
-        checks.append(
-            _judgement(f"{numbers}, but {farthest} is followed by {point}", *_p_values(back, _floor(farthest, point)))
-        )
+        step = f"{numbers}, but {farthest} is followed by {point}"
+        checks.append(_of_difference(step, back, _floor(farthest, point)))
     _, decisive = _decided(checks)
     return every(checks)._replace(numbers=decisive[0].numbers)
 
 
 def _floor(*sides: Quantity) -> float:
-    return math.fsum(significance.rounding(*(side.per_seed for side in sides)))
+    different = significance.once([side.per_seed for side in sides], [side.repeats for side in sides])
+    return math.fsum(significance.rounding(*different))
 
 
 def _trend_with_gaps(curve: Sequence[Quantity], missing: Sequence[int], word: str, sign: float) -> Judgement:

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from headgate.analysis import data
+from headgate.analysis.metrics.rows import by_unit
 from headgate.files.result_tables import ResultTables
 from headgate.scenario import RunKey
 
@@ -90,7 +91,7 @@ class Run:
 
     @cached_property
     def _flows(self) -> pa.Table:
-        return self.table("flows")
+        return by_unit(self.result.scenario, self.table("flows"))
 
     @cached_property
     def _intervals(self) -> pa.Table:

@@ -2,7 +2,7 @@
 
 Runs of one seed share their random streams, so disciplines are compared seed by seed. `headgate run`, `compare`,
 `sensitivity`, `tune`, `evaluate` and the claims of papers all use these functions. Fewer than `LEAST_SEEDS` seeds
-show no difference.
+show neither a difference nor an equality.
 
 A t test supposes that values vary. Counts and the quantiles of histograms are rounded, so a few seeds may agree by
 rounding alone: the variance is at least that of the rounding (`rounding`).
@@ -135,6 +135,15 @@ def unpaired(one: Sequence[float], other: Sequence[float]) -> TTest:
     tail = (1 - within(abs(mean) / error, freedom)) / 2
     tails = (tail, 1 - tail) if mean < 0 else (1 - tail, tail)
     return _of_enough(TTest(mean, student_t(freedom) * error, error * math.sqrt(count), count, *tails))
+
+
+def equivalent(test: TTest, margin: float) -> bool:
+    """Whether the seeds show that the true mean is at most `margin` from 0: the whole 95 % interval is.
+
+    That is the test of equivalence by two one-sided tests (Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics
+    15, 1987), at 2.5 % each. Fewer than `LEAST_SEEDS` seeds show no equality either.
+    """
+    return test.half is not None and test.runs >= LEAST_SEEDS and abs(test.mean) + test.half <= margin
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -4,15 +4,18 @@ The names here are those of the JSON document. docs/reference/json.md explains e
 """
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from headgate.analysis.accuracy import warnings
 from headgate.analysis.columns import ColumnArrays
 from headgate.analysis.links import compared
+from headgate.analysis.metrics import measuring
 from headgate.analysis.metrics.catalogue import COUNTED, FLOWS, LINK, Measure
-from headgate.analysis.metrics.views import FlowsView, LinkView, ResultRows, flow_rows, jain
+from headgate.analysis.metrics.rows import ResultRows
+from headgate.analysis.metrics.views import FlowsView, LinkView
 from headgate.analysis.spread import estimate
 from headgate.files.result_tables import ResultTables
+from headgate.scenario import Group, Scenario
 
 SCHEMA = 2
 
@@ -36,12 +39,38 @@ def summarize(result: ResultTables) -> list[dict[str, Any]]:
     return [_discipline(result, qdisc) for qdisc in result.scenario.qdiscs]
 
 
-def by_kind(result: ResultTables) -> list[dict[str, dict[str, Any]]]:
-    """For each discipline, the groups of each kind (`tcp`, `udp`) taken together."""
-    groups = result.scenario.groups
-    alike = {kind: [group for group in groups if group.kind == kind] for kind in dict.fromkeys(g.kind for g in groups)}
-    every = [FlowsView(result, qdisc, groups) for qdisc in result.scenario.qdiscs]
-    return [{kind: summed(flows.of(mine)) for kind, mine in alike.items()} for flows in every]
+class Traffic(NamedTuple):
+    """The groups of one kind (`tcp`, `udp`) that a link carries in one direction, empty if the scenario has only one.
+
+    `rate_bps` is the rate of the link in this direction, in bit/s.
+    """
+
+    kind: str
+    direction: str
+    rate_bps: float
+    groups: list[Group]
+
+    @property
+    def name(self) -> str:
+        """`tcp`, or `tcp forward`."""
+        return f"{self.kind} {self.direction}".rstrip()
+
+
+def traffic(scenario: Scenario) -> list[Traffic]:
+    """The traffic of a scenario by direction and kind. Goodputs of opposite directions are never added."""
+    every = [
+        Traffic(kind, way.direction, way.rate_bps, [group for group in way.groups if group.kind == kind])
+        for way in scenario.ways
+        for kind in ("tcp", "udp")
+    ]
+    return [each for each in every if each.groups]
+
+
+def by_traffic(result: ResultTables) -> list[dict[str, dict[str, Any]]]:
+    """For each discipline, the measures of each `Traffic` by its name."""
+    parts = traffic(result.scenario)
+    every = [FlowsView(result, qdisc, result.scenario.groups) for qdisc in result.scenario.qdiscs]
+    return [{part.name: summed(flows.of(part.groups)) for part in parts} for flows in every]
 
 
 def summed(flows: FlowsView) -> dict[str, Any]:
@@ -67,12 +96,14 @@ def _discipline(result: ResultTables, qdisc: str) -> dict[str, Any]:
     packets = next(iter(links.values()))["packets"]
     each = zip(scenario.groups, FlowsView.each(result, qdisc), strict=True)
     fairness = ResultRows(ColumnArrays.of(result, "fairness").where(qdisc=qdisc), len(scenario.seeds))
+    by_unit = measuring.fairness(FlowsView(result, qdisc, scenario.groups))
     return {
         "qdisc": qdisc,
         "seeds": scenario.seeds,
         "bottleneck": figures[0]["figures"],
         "links": figures,
-        "jain": estimate(jain(flow_rows(result, qdisc), scenario.groups)),
+        "jain": by_unit[0]["jain"],
+        "fairness": by_unit,
         "jain_by_scale": _jain_by_scale(fairness),
         "groups": [{**_named(group.name, group.kind, flows), **taken(FLOWS, flows)} for group, flows in each],
         "cpu_s": estimate(cpu),

@@ -226,6 +226,7 @@ class TopKeys(TypedDict, total=False):
     duration: Time
     warmup: Time
     seeds: int | Sequence[int]
+    fair: str
     classify: ClassifyKeys
     record: RecordKeys
 

@@ -8,7 +8,7 @@ from headgate.analysis.judge import Quantity
 from headgate.analysis.links import LinkDirection, compared
 from headgate.analysis.metrics.catalogue import OF_FLOWS, OF_LINK, Measure
 from headgate.analysis.repeats import repeats
-from headgate.analysis.significance import ALPHA, holm, once, paired, unpaired
+from headgate.analysis.significance import ALPHA, TTest, holm, once, paired, unpaired
 from headgate.analysis.summary import summarize
 from headgate.compare.agree import Difference, agree, common
 from headgate.results import Result
@@ -50,16 +50,21 @@ OF_FURTHER = OF_BOTTLENECK[1:]
 
 
 class Gap(NamedTuple):
-    """The second result's mean minus the first's, with its margin of error; None without an interval.
+    """The second result's mean minus the first's, and its test.
 
     `relative` is the difference over the first's mean; None where that is 0. `p` is the p-value of the difference,
     corrected for the number of all differences of a comparison.
     """
 
     mean: float
-    half: float | None
+    test: TTest
     relative: float | None
     p: float
+
+    @property
+    def half(self) -> float | None:
+        """The margin of error; None without an interval."""
+        return self.test.half
 
     @property
     def verdict(self) -> str:
@@ -184,7 +189,7 @@ def gap(one: Quantity, other: Quantity, *, pairs: bool = False) -> Gap | None:
     if not math.isfinite(mean):
         return None
     test = (paired if pairs else unpaired)(other.per_seed, one.per_seed)
-    return Gap(mean, test.half, mean / one.mean if one.mean else None, test.p)
+    return Gap(mean, test, mean / one.mean if one.mean else None, test.p)
 
 
 def _rows(qdisc: str, entries: tuple[dict[str, Any], dict[str, Any]]) -> Iterator[MeasuredPair]:

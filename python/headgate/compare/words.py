@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from headgate import _core, style
+from headgate.analysis.division_sentences import LIMITED_TO
 from headgate.analysis.judge import Quantity, Verdict, at_most
-from headgate.analysis.significance import LEAST_SEEDS
-from headgate.analysis.verdict import LIMITED_TO
+from headgate.analysis.repeats import repeats
+from headgate.analysis.significance import LEAST_SEEDS, equivalent
 from headgate.compare.gaps import (
     DELAYS,
     DROPS,
@@ -89,7 +90,8 @@ def sentence(comparison: Comparison) -> str:
             and (difference := row.gap) is not None and difference.relative is not None]  # fmt: skip
     if not rows:
         return f"No group got goodput in {one}"
-    shown = any(row.gap is not None and row.gap.half is not None for _, row in rows)
+    seeds = max(row.gap.test.runs for _, row in rows if row.gap is not None)
+    shown = seeds >= LEAST_SEEDS
     near = sum(is_close(row) if shown else part <= CLOSE for part, row in rows)
     looks = style.looks(comparison.qdiscs)
     (close, nearest), (far, widest) = (end(rows, key=lambda each: each[0]) for end in (min, max))
@@ -102,18 +104,14 @@ def sentence(comparison: Comparison) -> str:
         )
     where = "for all groups and disciplines" if near == len(rows) else f"in {near} of {len(rows)} cases"
     within = f"within {CLOSE * 100:.0f} % of {one} {where}"
-    verdict = f"is shown to be {within}" if shown else f"was {within}, which one seed does not show"
+    few = "one seed does" if seeds == 1 else f"{seeds} seeds do"
+    verdict = f"is shown to be {within}" if shown else f"was {within}, which {few} not show"
     return f"The largest difference of goodput is {apart}. {other} {verdict}"
 
 
 def is_close(row: MeasuredPair) -> bool:
-    """Whether two values are shown to be equal but for `CLOSE`: the 95 % interval of their difference lies within.
-
-    That is the test of equivalence by two one-sided tests (Schuirmann, 1987) at 2.5 % each. One seed shows none.
-    """
-    if row.gap is None or row.gap.half is None:
-        return False
-    return abs(row.gap.mean) + row.gap.half <= CLOSE * abs(row.values[0].mean)
+    """Whether two values are shown to be equal but for `CLOSE` of the first (`significance.equivalent`)."""
+    return row.gap is not None and equivalent(row.gap.test, CLOSE * abs(row.values[0].mean))
 
 
 def _doubt(row: MeasuredPair) -> str:
@@ -130,14 +128,18 @@ def unresponsive_shares(comparison: Comparison) -> list[str]:
 
 
 def _is_held(share: Quantity) -> Verdict:
-    """Whether the 95 % interval of a share lies below the bound, above it or across. One seed has no interval."""
-    return at_most(share, LIMITED_TO).verdict if share.measured > 1 else Verdict.INCONCLUSIVE
+    """Whether the 95 % interval of a share lies below the bound, above it or across."""
+    return at_most(share, LIMITED_TO).verdict
 
 
 def _unresponsive_shares(comparison: Comparison, of: str) -> str:
     looks = style.looks(comparison.qdiscs)
     promising = {discipline.name for discipline in _core.disciplines() if discipline.protects}
-    quantities = {qdisc: comparison.row(qdisc, of, SHARE).values[1] for qdisc in comparison.qdiscs}
+    quantities = {
+        qdisc: comparison.row(qdisc, of, SHARE).values[1]._replace(repeats=tuple(places))
+        for qdisc, places in repeats(comparison.results[1]).items()
+        if qdisc in comparison.qdiscs
+    }
     shares = {qdisc: quantity.mean for qdisc, quantity in quantities.items()}
     ranked = sorted((qdisc for qdisc in shares if shares[qdisc] == shares[qdisc]), key=lambda qdisc: shares[qdisc])
     takes = ", ".join(f"{style.number(shares[qdisc], 2)} with {looks[qdisc].label}" for qdisc in ranked)

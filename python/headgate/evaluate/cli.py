@@ -28,9 +28,14 @@ def evaluate(
         list[int] | None, typer.Option(metavar="N", help="Only this section of the RFC, 4 to 10. Repeatable.")
     ] = None,
     listed: Annotated[bool, typer.Option("--list", help="List the tests and exit.")] = False,
-    quick: Annotated[bool, typer.Option("--quick", help="Shortened runs for a first look.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Shortened runs of 3 seeds for a first look. They decide no grade.")
+    ] = False,
     seeds: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Run seeds 1 to N (default: 10, --quick: 3).")
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="Run seeds 1 to N (default: 10, --quick: 3). Fewer than 5 decide no grade."
+        ),
     ] = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="The folder for results.")] = Path("results/evaluate"),
     as_json: Annotated[bool, instead_of("the page")] = False,

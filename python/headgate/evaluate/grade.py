@@ -19,11 +19,9 @@ def graded(quantity: Quantity, criterion: Criterion) -> Grade:
     """Grades a quantity by its 95 % interval.
 
     It is a strength or a failure if the whole interval is beyond that threshold, and fair if the interval ends before
-    the threshold of failure. It is inconclusive if the interval contains that threshold, or without an interval: with
-    one seed, or without a value.
+    the threshold of failure. It is inconclusive if the interval contains that threshold, or with fewer than five
+    different runs that have a value.
     """
-    if quantity.measured < 2:
-        return Grade.INCONCLUSIVE
     beyond = above if criterion.strong > criterion.weak else below
     short_of = below if criterion.strong > criterion.weak else above
     if beyond(quantity, criterion.strong).verdict is Verdict.HOLDS:

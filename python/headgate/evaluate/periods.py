@@ -5,6 +5,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from headgate.analysis.distributions import quantile
 from headgate.analysis.runs import Array, Run
 from headgate.evaluate.network import PERIOD_S, RTT_MS
 from headgate.evaluate.section import GraphedPart
@@ -21,7 +22,7 @@ def goodput_over_periods(run: Run, part: float) -> float:
     number = _number(time_s, run.warmup_s, PERIOD_S)
     sums = np.bincount(number[number >= 0], bps[number >= 0])
     intervals = PERIOD_S / float(time_s.min())  # the first interval begins at 0
-    return float(np.quantile(sums / intervals, part)) / 1e6 if len(sums) else math.nan
+    return quantile(sums / intervals, part) / 1e6
 
 
 def _number(time_s: Array, begin_s: float, length_s: float) -> npt.NDArray[np.int64]:
@@ -53,7 +54,7 @@ class Phase:
         return float(value[self.inside(run, time_s)].mean())
 
     def used_percent(self) -> RunFunction:
-        """Percentage of the time in which the bottleneck was sending."""
+        """Percentage of the bottleneck's capacity that was used."""
         return lambda run: 100 * self.mean(run, "utilization")
 
     def delay_ms(self, rate_bps: float) -> RunFunction:

@@ -8,6 +8,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from headgate import style
+from headgate.analysis.significance import LEAST_SEEDS
 from headgate.counting import counted
 from headgate.evaluate import words
 from headgate.evaluate.grade import Grade
@@ -15,7 +16,7 @@ from headgate.evaluate.section import RfcSection
 from headgate.terminal import layout
 
 #: The style of the verdict on a section.
-STYLES = {"strong": "bold green", "fair": "green", "mixed": "yellow", "weak": "bold red"}
+STYLES = {"strong": "bold green", "fair": "green", "mixed": "yellow", "weak": "bold red", "undecided": "dim"}
 
 
 def listed(sections: Sequence[RfcSection]) -> Table:
@@ -49,7 +50,8 @@ def kind(document: Mapping[str, Any]) -> str:
     """Whether runs are shortened, and the number of seeds."""
     seeds = document["seeds"]
     spread = "one seed, so no intervals" if seeds == 1 else f"means of {seeds} seeds ± margin of error (95 %)"
-    return f"{'shortened runs' if document['quick'] else 'whole runs'}, {spread}"
+    few = f"; fewer than {LEAST_SEEDS} seeds decide no grade" if seeds < LEAST_SEEDS else ""
+    return f"{'shortened runs' if document['quick'] else 'whole runs'}, {spread}{few}"
 
 
 def headlines(document: Mapping[str, Any], section: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from headgate import style
+from headgate.analysis.significance import LEAST_SEEDS
 from headgate.evaluate.candidates import BASELINE
 from headgate.evaluate.grade import Grade
 
@@ -22,6 +23,8 @@ class GradeCounts(NamedTuple):
     @property
     def verdict(self) -> str:
         """The verdict in one word."""
+        if self.unclear == self.whole:
+            return "undecided"
         if self.failures == 0:
             return "strong" if 2 * self.strengths >= self.whole else "fair"
         return "weak" if self.failures >= self.strengths else "mixed"
@@ -42,6 +45,10 @@ def total(document: Mapping[str, Any], qdisc: str) -> GradeCounts:
 
 def answer(document: Mapping[str, Any]) -> str:
     """The evaluation in a sentence."""
+    seeds = document["seeds"]
+    if seeds < LEAST_SEEDS:
+        run = "one seed was run" if seeds == 1 else f"{seeds} seeds were run"
+        return f"No grade is decided: {run}, at least {LEAST_SEEDS} are needed"
     totals = {each["label"]: total(document, each["spec"]) for each in evaluated(document)}
     fewest = min(count.failures / count.whole for count in totals.values())
     most = max(count.strengths / count.whole for count in totals.values())

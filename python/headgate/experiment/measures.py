@@ -10,6 +10,7 @@ from typing import Concatenate, ParamSpec, TypeAlias
 import numpy as np
 
 from headgate.analysis import data, distributions
+from headgate.analysis.metrics.views import jains_index
 from headgate.analysis.runs import Array, Run
 
 #: A function from a run to a number: a `RunMeasure`, or a plain function. NaN if the run has no such number.
@@ -47,8 +48,8 @@ def measure(number: Callable[Concatenate[Run, P], float]) -> Callable[P, RunMeas
 
 @measure
 def total(run: Run, column: str, group: str | None = None, kind: str | None = None) -> float:
-    """The sum of a column of the table `flows` over flows, such as `timeouts`."""
-    return float(run.flows(column, group, kind).sum())
+    """The sum of a column of the table `flows` over flows, such as `timeouts`; flows without a value add nothing."""
+    return float(np.nansum(run.flows(column, group, kind)))
 
 
 @measure
@@ -104,11 +105,14 @@ def share_of_flows_between(
 
 @measure
 def jain(run: Run, group: str | None = None, kind: str | None = None, *, alike: bool = False) -> float:
-    """Jain's index of goodput over fair share, or of goodput alone if `alike`; 1 if all values are equal."""
+    """Jain's index of goodput over fair share, or of goodput alone if `alike`; 1 if all values are equal.
+
+    A flow without a fair share was not active and does not count.
+    """
     rates = run.flows("goodput_bps", group, kind)
     share = rates if alike else rates / run.flows("fair_share_bps", group, kind)
-    squares = float((share**2).sum())
-    return _ratio(float(share.sum()) ** 2, len(share) * squares)
+    share = share[np.isfinite(share)]
+    return float(jains_index(share[np.newaxis], np.ones((1, len(share)), dtype=bool))[0])
 
 
 def drop_rate(group: str | None = None, kind: str | None = None) -> RunMeasure:
@@ -205,7 +209,7 @@ def completion_ms(run: Run, group: str, part: float) -> float:
     start, took = data.values(table, "start_ns") / 1e6, data.values(table, "completion_ms")
     had = 1e3 * run.result.scenario.duration_s - start
     times = np.where(np.isfinite(took), took, had)[start >= 1e3 * run.warmup_s]
-    return float(np.quantile(times, part)) if len(times) else math.nan
+    return distributions.quantile(times, part)
 
 
 @measure

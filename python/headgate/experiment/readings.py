@@ -19,7 +19,7 @@ SCHEMA = 1
 FORM = f"readings-{SCHEMA}"
 DOCUMENT = "readings.json"
 
-#: The number of seeds with which `make papers` runs readings, in shortened runs. One seed would decide no claim.
+#: The number of seeds with which `make papers` runs readings, in shortened runs. Fewer would decide no claim.
 SEEDS = 5
 
 

@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from headgate.analysis.judge import Verdict
+from headgate.analysis.significance import LEAST_SEEDS
 from headgate.counting import counted
 from headgate.experiment import show
 from headgate.experiment.readings import Reading, named
@@ -99,9 +100,13 @@ def _changing(verdicts: Sequence[dict[str, Any]], ours: Sequence[dict[str, Any]]
 
 
 def form(document: dict[str, Any]) -> str:
-    """The form of the runs: `shortened runs, 5 seeds`."""
+    """The form of the runs: `shortened runs, 5 seeds`, and whether these are too few."""
     seeds = counted(document["seeds"], "seed")
-    return f"{'shortened' if document['quick'] else 'whole'} runs, {seeds}"
+    verdicts = {each["verdict"] for under in document["verdicts"].values() for each in under}
+    few = document["seeds"] < LEAST_SEEDS and verdicts <= {Verdict.INCONCLUSIVE.value}
+    return (
+        f"{'shortened' if document['quick'] else 'whole'} runs, {seeds}{', too few to decide a claim' if few else ''}"
+    )
 
 
 def forms(documents: Sequence[dict[str, Any]]) -> dict[str, list[str]]:

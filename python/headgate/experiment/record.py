@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from headgate import _core, guarded
 from headgate.analysis.judge import Judgement, Verdict
+from headgate.analysis.significance import LEAST_SEEDS
 from headgate.execution.runner import Watcher
 from headgate.experiment import findings
 from headgate.experiment.declare import Claim, Experiment, toml_text
@@ -89,7 +90,15 @@ def answers(document: Mapping[str, Any], name: str, experiment: Experiment, opti
     """Whether a document is of this experiment with these options. Earlier versions left out options without value."""
     asked = asked_of(name, experiment, options)
     seeds = options.seeds_of(experiment.seeds, experiment.quick.seeds)
-    return document["seeds"] == seeds and all((document.get(key) or None) == (asked[key] or None) for key in asked)
+    same = document["seeds"] == seeds and all((document.get(key) or None) == (asked[key] or None) for key in asked)
+    # Earlier versions decided claims with fewer seeds.
+    return same and (experiment.exact or seeds >= LEAST_SEEDS or not _decided(document))
+
+
+def _decided(document: Mapping[str, Any]) -> bool:
+    """Whether a document of an experiment or of its readings has a claim that holds or differs."""
+    verdicts = [*document["claims"], *(each for under in document.get("verdicts", {}).values() for each in under)]
+    return any(each.get("verdict", Verdict.INCONCLUSIVE.value) != Verdict.INCONCLUSIVE.value for each in verdicts)
 
 
 def document_of(name: str, experiment: Experiment, ran: ExperimentRun, options: RunOptions) -> dict[str, Any]:
@@ -137,14 +146,11 @@ def described(experiment: Experiment, claim: Claim) -> dict[str, Any]:
 
 
 def judged(judge: Callable[[ExperimentResults], Judgement], results: ExperimentResults) -> dict[str, str]:
-    """The verdict on a claim; inconclusive with one seed, or if a shortened run left out a case that it needs."""
+    """The verdict on a claim; inconclusive if a shortened run left out a case that it needs."""
     try:
         judgement = judge(results)
     except NotRunError as error:
         judgement = Judgement(Verdict.INCONCLUSIVE, error.args[0])
-    else:
-        if results.seeds == 1 and not results.experiment.exact:
-            judgement = Judgement(Verdict.INCONCLUSIVE, f"one seed has no interval: {judgement.numbers}")
     return {"verdict": judgement.verdict.value, "numbers": judgement.numbers}
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from headgate.analysis.judge import Quantity
+from headgate.analysis.repeats import repeats
 from headgate.analysis.runs import Run
 from headgate.experiment.measures import RunFunction
 
@@ -99,7 +100,8 @@ def measured(measures: Mapping[str, RunFunction], runs: Sequence[Run]) -> dict[s
     All measures of one run are taken before the next run, so that its tables are read once.
     """
     rows = [[float(measure(run)) for measure in measures.values()] for run in runs]
-    return {name: Quantity(per_seed) for name, per_seed in zip(measures, zip(*rows, strict=True), strict=True)}
+    places = tuple(repeats(runs[0].result)[runs[0].key.qdisc]) if runs else ()
+    return {name: Quantity(per_seed, places) for name, per_seed in zip(measures, zip(*rows, strict=True), strict=True)}
 
 
 def _fits(case: Case, wanted: Mapping[str, Any]) -> bool:

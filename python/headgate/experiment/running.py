@@ -191,7 +191,7 @@ def _computed(experiment: Experiment, options: RunOptions, watcher: Watcher) -> 
         with ThreadPoolExecutor(options.threads or processors()) as pool:
             for (label, case), done in zip(jobs, pool.map(work, jobs), strict=True):
                 for name in done[0]:
-                    values[name, label, case] = Quantity(tuple(each[name] for each in done))
+                    values[name, label, case] = Quantity(tuple(each[name] for each in done), exact=experiment.exact)
     finally:
         watcher.end()
     return ExperimentResults(experiment, experiment.labels(), cases, values)

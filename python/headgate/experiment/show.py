@@ -9,6 +9,7 @@ from rich.text import Text
 
 from headgate import style
 from headgate.analysis.judge import Verdict
+from headgate.analysis.significance import LEAST_SEEDS
 from headgate.counting import counted
 from headgate.execution.runner import processors
 from headgate.experiment.declare import Basis, Experiment, toml_text
@@ -64,9 +65,7 @@ def description(name: str, experiment: Experiment, citation: str) -> Group:
 def result_tables(document: dict[str, Any]) -> Group:
     """The results of an experiment: published numbers beside ours, then the claims."""
     kind = "shortened run" if document["quick"] else "whole run"
-    seeds = (
-        "one seed, so no intervals" if document["seeds"] == 1 else f"{document['seeds']} seeds ± margin of error (95 %)"
-    )
+    seeds = seeds_of(document)
     parts: list[RenderableType] = [
         Text(f"{document['experiment']}: {document['title']}", style="bold"),
         Text(f"{document['place']}; {', '.join([kind, *document.get('set', ()), seeds])}", style="dim"),
@@ -75,6 +74,15 @@ def result_tables(document: dict[str, Any]) -> Group:
         parts.append(_published(document["published"]))
     parts.append(_claims(document["claims"]))
     return Group(*parts)
+
+
+def seeds_of(document: dict[str, Any]) -> str:
+    """The number of seeds in words, and that they are too few if they decided no claim."""
+    seeds = document["seeds"]
+    words = "one seed, so no intervals" if seeds == 1 else f"{seeds} seeds ± margin of error (95 %)"
+    decided = {claim["verdict"] for claim in document["claims"]} - {Verdict.INCONCLUSIVE.value}
+    few = seeds < LEAST_SEEDS and not decided
+    return f"{words}: fewer than {LEAST_SEEDS} decide no claim" if few else words
 
 
 #: The words for the basis of one claim.

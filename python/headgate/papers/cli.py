@@ -35,13 +35,18 @@ Names = Annotated[
     list[str], typer.Argument(metavar="NAME...", help="An experiment (faba/table1), a paper (faba), or all.")
 ]
 Out = Annotated[Path, typer.Option(metavar="DIR", help="The folder for results.")]
-Quick = Annotated[bool, typer.Option("--quick", help="A shortened run for a first look.")]
+Quick = Annotated[
+    bool, typer.Option("--quick", help="A shortened run for a first look. Fewer than 5 seeds decide no claim.")
+]
 With = Annotated[
     str | None,
     typer.Option("--with", metavar="SPECS", help="Disciplines to add to the paper's, such as codel,fq_codel,pie."),
 ]
 Seeds = Annotated[
-    int | None, typer.Option(min=1, metavar="N", help="Run seeds 1 to N instead of the experiment's own.")
+    int | None,
+    typer.Option(
+        min=1, metavar="N", help="Run seeds 1 to N instead of the experiment's own. Fewer than 5 decide no claim."
+    ),
 ]
 
 Settings = Annotated[

@@ -1,6 +1,6 @@
 """A curve for each discipline: queueing delay, completion times, and fairness by time scale."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -9,6 +9,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, PercentF
 
 from headgate import style
 from headgate.analysis import data, links
+from headgate.analysis.distributions import place, quantile
 from headgate.analysis.spread import Estimate, half
 from headgate.plot import figure_style
 from headgate.plot.panels import beside_legend, figure_of, heading, legend_beside, looks_of
@@ -117,7 +118,9 @@ def _indices(entry: dict[str, object]) -> dict[str, tuple[float, float, float]]:
     """Mean, low and high of the index by the name of the time scale."""
     scales: list[dict[str, Estimate]] = entry["jain_by_scale"]  # type: ignore[assignment]
     indices = {f"{style.plain(scale['scale_s'])} s": scale["mean"] for scale in scales}  # type: ignore[arg-type]
-    indices[_WHOLE] = entry["jain"]  # type: ignore[assignment]
+    # The slots are by flow, so the whole run is their neighbor only by flow.
+    by_unit: list[dict[str, Any]] = entry["fairness"]  # type: ignore[assignment]
+    indices |= {name: part["jain"] for name, part in zip([_WHOLE], by_unit, strict=False) if part["unit"] == "flow"}
     return {
         name: (index["mean"], index["mean"] - half(index), index["mean"] + half(index))
         for name, index in indices.items()
@@ -206,7 +209,7 @@ def binned(times: data.Transfers) -> _SizeBins:
     rows = [
         [
             10 ** np.log10(kilobytes[bin_number == each]).mean(),
-            *np.quantile(seconds[bin_number == each], [0.5, 0.1, 0.9]),
+            *(quantile(seconds[bin_number == each], share) for share in (0.5, 0.1, 0.9)),
         ]
         for each in np.unique(bin_number)
     ]
@@ -216,7 +219,7 @@ def binned(times: data.Transfers) -> _SizeBins:
 def _completion_curve(axes: Axes, times: data.Transfers, look: style.Look) -> Line2D:
     done = np.sort(times.seconds[np.isfinite(times.seconds)])
     share = np.arange(1, len(done) + 1) / len(times.seconds)
-    half = np.searchsorted(share, 0.5)
+    half = place(0.5, len(times.seconds))
     median = f"{style.number(float(done[half]))} s" if half < len(done) else style.MISSING
     (line,) = axes.plot(
         done, share, color=look.color, linestyle=look.dashes, linewidth=1.6, drawstyle="steps-post",

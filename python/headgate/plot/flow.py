@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from headgate import style
 from headgate.analysis import data
+from headgate.analysis.distributions import quantile
 from headgate.plot import figure_style
 from headgate.plot.overtime import gauge_title, gauge_unit
 from headgate.plot.panels import heading, new_figure, over_time
@@ -76,7 +77,7 @@ def _goodput(axes: Axes, result: Result, explanation: Explanation, trace: pa.Tab
     fair = facts.mine.fair_share_bps / scale
     axes.axhline(fair, color=style.FAIR, linestyle=(0, (4, 2)), linewidth=1, label="fair share")
     # An ACK that fills a hole acknowledges much data at once. Such peaks are cut off, or they would flatten the rest.
-    most = float(np.percentile(curve.bps, 97)) if len(curve.bps) else 0.0
+    most = quantile(curve.bps, 0.97) if len(curve.bps) else 0.0
     axes.set_ylim(0, 1.25 * max(facts.mine.fair_share_bps, most) / scale)
     axes.set_ylabel(f"Goodput\n({unit})")
     _legend_above(axes)
@@ -123,7 +124,7 @@ def _rates(axes: Axes, trace: pa.Table) -> None:
     rate = trace["rate_bps"].to_numpy(zero_copy_only=False)
     received = trace["receive_rate_bps"].to_numpy(zero_copy_only=False)
     # Slow start can allow many times the path's rate, which would flatten the rest.
-    unit, scale = style.unit_of(most := float(np.percentile(rate, 97)))
+    unit, scale = style.unit_of(most := quantile(rate, 0.97))
     _steps(axes, trace, received=received / scale, allowed=rate / scale)
     axes.set_ylim(0, 1.25 * most / scale)
     axes.set_ylabel(f"Rate\n({unit})")

@@ -10,6 +10,7 @@ from headgate.analysis import data, links
 from headgate.plot import figure_style
 from headgate.plot.panels import beside_legend, figure_of, heading, legend_beside, looks_of
 from headgate.results import Result
+from headgate.scenario.queues import whose
 
 _WIDE = 30.0
 """The scale is logarithmic if the longest delay is this many times the shortest."""
@@ -36,7 +37,7 @@ def tradeoff(result: Result, ax: Axes | None = None) -> Axes:
             for name, dots in sorted(points.items(), key=lambda item: -item[1][:, 1].mean())
         ]
         axes.set_xlabel("Mean queueing delay (ms)")
-        axes.set_ylabel(f"Goodput of all flows ({unit})")
+        axes.set_ylabel(f"Goodput of {whose(result.scenario)} ({unit})")
         _widen(axes, result.scenario.rate_bps / scale)
         legend_beside(axes, handles, "Goodput, mean delay")
         if ax is None:

@@ -7,7 +7,7 @@ to the result's folder, and the page names them.
 from pathlib import Path
 
 from headgate import plot
-from headgate.analysis import accuracy, findings, verdict
+from headgate.analysis import accuracy, findings, verdict, window
 from headgate.files import names
 from headgate.files.disk import DISK
 from headgate.plot import Picture
@@ -47,6 +47,7 @@ def page(result: Result, drawn: dict[str, Picture] | None = None) -> str:
         folder=names.name_for(result.scenario, result.manifest["config_hash"]),
         answer=explain(verdict.of(result, compared)),
         certainty=certainty(compared),
+        window=window.check(result).sentence,
         explain=explain,
         drawing=drawing(result),
         looks=charts.looks(result),

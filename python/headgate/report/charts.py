@@ -15,6 +15,7 @@ from headgate.analysis.spread import Estimate, half
 from headgate.report import colors
 from headgate.results import Result
 from headgate.scenario import Group
+from headgate.scenario.queues import whose
 
 #: The most flows and points of time that a chart has, so that the size of a page is bounded.
 MOST_FLOWS, MOST_TIMES, MOST_GROUPS = 240, 300, 6
@@ -188,7 +189,7 @@ def _tradeoff(result: Result, qdiscs: list[str]) -> Chart | None:
     reading = f"A dot for each discipline and seed.{beyond if most * scale > result.scenario.rate_bps else ''}"
     numbers = {
         "xl": "Mean queueing delay, ms",
-        "yl": f"Goodput of all flows, {unit}",
+        "yl": f"Goodput of {whose(result.scenario)}, {unit}",
         "dots": [[[_rounded(value) for value in dot] for dot in each] for each in dots],
     }
     return Chart("tradeoff", "Goodput and queueing delay", question, reading, "tradeoff", "dots", numbers)
@@ -226,7 +227,9 @@ def _fairness(entries: list[dict[str, Any]]) -> Chart | None:
     known = {name: means for name, means in scales.items() if any(mean["mean"] is not None for mean in means)}
     if not known:
         return None
-    columns = known | {"whole run": [entry["jain"] for entry in entries]}
+    # The slots are by flow, so the whole run is their neighbor only by flow.
+    by_flow = [part["jain"] for entry in entries for part in entry["fairness"] if part["unit"] == "flow"]
+    columns = known | ({"whole run": by_flow} if by_flow else {})
     each = list(zip(*columns.values(), strict=True))
     question = "Do flows share fairly within a short time too?"
     reading = "Jain's index is 1 if every flow has its fair share in each slot of that length."

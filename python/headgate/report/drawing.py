@@ -1,4 +1,8 @@
-"""What was tried, as values for a drawing: senders, the queue with its disciplines, the link, the receivers."""
+"""What was tried, as values for a drawing: senders, the queues with their disciplines, the links, the receivers.
+
+Flows enter at the first drawn queue of their route. Opposite directions of a link are drawn one below the other, each
+with its own senders and receivers.
+"""
 
 import textwrap
 import tomllib
@@ -7,10 +11,12 @@ from typing import Any, NamedTuple
 
 from headgate import _core, style
 from headgate.analysis.data import qdiscs
+from headgate.analysis.links import LinkDirection
 from headgate.counting import counted
 from headgate.report import colors
 from headgate.results import Result
-from headgate.scenario import Group, Role
+from headgate.scenario import Group, Role, Scenario
+from headgate.scenario.queues import Queue, queue_of
 
 WIDTH = 360
 #: Letters of a line beside the dots of a group, and of a line across the drawing.
@@ -36,18 +42,23 @@ class DrawnLine(NamedTuple):
 
 
 class DrawnGroup(NamedTuple):
-    """Senders: their dots, a color, and the lines beside them."""
+    """Senders: their dots, a color, the lines beside them, and the top of the queue that they send to."""
 
     y: int
     dots: list[tuple[int, int]]
     color: str
     lines: list[DrawnLine]
+    queue: int = 0
 
 
 class DrawnLink(NamedTuple):
-    """A queue and its link below: the top of the box, its height, the packets in it, and the lines of both."""
+    """A queue and its link below: the top of the box, its height, the packets in it, and the lines of both.
+
+    The wire to it begins at `wire`, the end of the link before if flows come from there.
+    """
 
     y: int
+    wire: int
     height: int
     packets: list[tuple[int, str]]
     lines: list[DrawnLine]
@@ -61,7 +72,7 @@ class ScenarioDrawing(NamedTuple):
     height: int
     groups: list[DrawnGroup]
     links: list[DrawnLink]
-    receivers: int
+    receivers: list[int]
     alternative: str
 
 
@@ -70,31 +81,70 @@ def drawing(result: Result) -> ScenarioDrawing:
     scenario = result.scenario
     document = tomllib.loads(scenario.to_toml())
     hues = style.colors_of_groups([group.role for group in scenario.groups])
-    y, groups = 10, []
-    for group, hue in list(zip(scenario.groups, hues, strict=True))[:_MOST_GROUPS]:
-        drawn = _group(y, group, colors.both(hue), _source(document, group))
-        groups.append(drawn)
-        y = drawn.lines[-1].y + _GAP
-    if more := scenario.groups[_MOST_GROUPS:]:
-        last = groups[-1]
-        last.lines.append(DrawnLine(y, f"and {len(more)} more groups of flows", "quiet"))
-        y += _GAP
+    colored = {group: colors.both(hue) for group, hue in zip(scenario.groups, hues, strict=True)}
     names = [look.label for look in style.looks(qdiscs(result)).values()]
-    links: list[DrawnLink] = []
-    for table in _compared(document)[:_MOST_LINKS]:
-        links.append(_link(y + 22, table, [] if links else names, [each.color for each in groups]))
+    queues = _drawn_queues(scenario)[:_MOST_LINKS]
+    y, groups, links, receivers = 10, list[DrawnGroup](), list[DrawnLink](), list[int]()
+    entered: set[Group] = set()
+    for number, queue in enumerate(queues):
+        before = set(queues[number - 1].groups) if number else set()
+        if number and not before & set(queue.groups):
+            receivers.append(y)
+            y += 62
+        entering = [group for group in queue.groups if group not in entered]
+        entered.update(queue.groups)
+        senders, top = _senders(y, entering, colored, document)
+        wire = y if before & set(queue.groups) else top
+        heading = _heading(queue, several=len(queues) > 1, one_link=len({each.link for each in queues}) == 1)
+        known = [] if queue.qdisc is not None or links else names
+        crossing = [colored[group] for group in queue.groups[:_MOST_GROUPS]]
+        links.append(_link(top + 22, wire, heading, (_table(document, queue), queue), known, crossing))
+        groups += [each._replace(queue=top + 22) for each in senders]
         y = links[-1].end
-    first = links[0].lines
-    words = [line.text for group in groups for line in group.lines] + [line.text for line in first]
-    return ScenarioDrawing(WIDTH, y + 46, groups, links, y, ". ".join(word.rstrip(".") for word in words))
+    receivers.append(y)
+    texts = [*(group.lines for group in groups), *(link.lines for link in links)]
+    words = [line.text for lines in texts for line in lines]
+    return ScenarioDrawing(WIDTH, y + 46, groups, links, receivers, ". ".join(word.rstrip(".") for word in words))
 
 
-def _compared(document: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The links whose queues have the compared disciplines; the first link if none is declared so."""
+def _senders(
+    y: int, entering: list[Group], colored: Mapping[Group, str], document: Mapping[str, Any]
+) -> tuple[list[DrawnGroup], int]:
+    """The groups that enter at a queue, and the place below them."""
+    senders = []
+    for group in entering[:_MOST_GROUPS]:
+        senders.append(_group(y, group, colored[group], _source(document, group)))
+        y = senders[-1].lines[-1].y + _GAP
+    if more := entering[_MOST_GROUPS:]:
+        senders[-1].lines.append(DrawnLine(y, f"and {len(more)} more groups of flows", "quiet"))
+        y += _GAP
+    return senders, y
+
+
+def _drawn_queues(scenario: Scenario) -> list[Queue]:
+    """The queues that run the compared disciplines, and for groups that cross none of them the slowest on their route.
+
+    In the order of routes: reverse directions are crossed from the last link to the first.
+    """
+    own = [queue_of(scenario, group) for group in scenario.groups]
+    drawn = [queue for queue in scenario.queues if queue.groups and (queue.qdisc is None or queue in own)]
+    forward = [queue for queue in drawn if queue.direction == "forward"]
+    reverse = [queue for queue in reversed(drawn) if queue.direction == "reverse"]
+    return [*forward, *reverse] or scenario.queues[:1]
+
+
+def _heading(queue: Queue, *, several: bool, one_link: bool) -> str:
+    if not several:
+        return "Queue"
+    return f"Queue {queue.direction}" if one_link else f"Queue of link {LinkDirection(*queue[:2]).label}"
+
+
+def _table(document: Mapping[str, Any], queue: Queue) -> dict[str, Any]:
+    """The keys of a link in the direction of a queue."""
     given = document.get("link", {})
     tables: list[dict[str, Any]] = given if isinstance(given, list) else [given]
-    sides = [side for table in tables for side in (table, table | table.get("reverse", {}))]
-    return [side for side in sides if side.get("qdisc") == "compared"] or tables[:1]
+    table = next((each for each in tables if each.get("name") == queue.link), tables[0])
+    return table | table.get("reverse", {}) if queue.direction == "reverse" else table
 
 
 def _source(document: Mapping[str, Any], group: Group) -> str:
@@ -122,17 +172,24 @@ def _group(y: int, group: Group, color: str, source: str) -> DrawnGroup:
     return DrawnGroup(y, places, color, lines)
 
 
-def _link(y: int, table: Mapping[str, Any], names: list[str], hues: list[str]) -> DrawnLink:
-    named = f"Queue of link {_name(table)}" if not names else "Queue"
-    lines = [DrawnLine(y + 18, f"{named}: {_limit(str(table.get('limit', '')))}", "strong")]
-    lines += [DrawnLine(y + 58 + number * _LINE, text, "quiet") for number, text in enumerate(_disciplines(names))]
-    height = (lines[-1].y if names else y + 42) - y + 12
+def _link(
+    y: int, wire: int, heading: str, link: tuple[Mapping[str, Any], Queue], names: list[str], hues: list[str]
+) -> DrawnLink:
+    table, queue = link
+    lines = [DrawnLine(y + 18, f"{heading}: {_limit(str(table.get('limit', '')))}", "strong")]
+    texts = (
+        _disciplines(names)
+        if queue.qdisc is None
+        else [f"Its discipline is {style.looks([queue.qdisc])[queue.qdisc].label}."]
+    )
+    lines += [DrawnLine(y + 58 + number * _LINE, text, "quiet") for number, text in enumerate(texts)]
+    height = (lines[-1].y if texts else y + 42) - y + 12
     packets = [(24 + 21 * number, hues[number * 7 % len(hues)]) for number in range(15)]
     rate, delay = table.get("rate", ""), table.get("delay", "")
     about = f"{rate if isinstance(rate, str) else 'a changing rate'}, {delay} to the other end"
     sizes = style.fold(f"Link: {_spaced(about)}", _BESIDE, 2).split("\n")
     lines += [DrawnLine(y + height + 26 + number * _LINE, text, "strong") for number, text in enumerate(sizes)]
-    return DrawnLink(y, height, packets, lines, y + height + 48 + (len(sizes) - 1) * _LINE)
+    return DrawnLink(y, wire, height, packets, lines, y + height + 48 + (len(sizes) - 1) * _LINE)
 
 
 def _disciplines(names: list[str]) -> list[str]:
@@ -142,10 +199,6 @@ def _disciplines(names: list[str]) -> list[str]:
     named, more = names[:_MOST_QDISCS], len(names) - _MOST_QDISCS
     tried = f"Tried: {style.listed([*named, f'{more} more'] if more > 0 else named)}."
     return textwrap.wrap(f"Which packets wait, which are dropped? {tried}", _ACROSS, max_lines=4, placeholder=" …")
-
-
-def _name(table: Mapping[str, Any]) -> str:
-    return str(table.get("name", "")) or f"{table.get('from', '')}-{table.get('to', '')}"
 
 
 def _limit(limit: str) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from headgate import _core, style
 from headgate.analysis import data
 from headgate.analysis.columns import ColumnArrays
-from headgate.analysis.division import divisions
+from headgate.analysis.division import Sharing, divisions
 from headgate.analysis.links import LinkDirection
 from headgate.analysis.metrics.catalogue import FLOWS, LINK, Measure
 from headgate.analysis.pairs import STARRED
@@ -48,10 +48,12 @@ class PageTable(NamedTuple):
 def alternatives(result: Result) -> dict[str, str]:
     """The alternative text of each figure, by its name."""
     unit, scale = style.unit_of(result.scenario.rate_bps)
+    unit_of_shares = result.scenario.fair_units[0]
     shares = "; ".join(
-        f"{division.label}: "
+        f"{division.label}{f' {division.direction}' if division.direction else ''}: "
         + ", ".join(f"{part.name} {style.number(part.goodput_bps / scale, 2)}" for part in division.parts)
-        for division in divisions(result)
+        for way in result.scenario.ways
+        for division in divisions(result, Sharing(way, unit_of_shares))
     )
     return {
         "overview": f"Bars of goodput in {unit} for each discipline. {shares}. The table below has these numbers "

@@ -6,12 +6,16 @@ import errno
 import warnings
 from collections.abc import Callable, Iterable
 from enum import Enum, StrEnum
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 from headgate import _core, guarded, identity, shipped
 from headgate.errors import RunFailedError, UsageError, require_linux
+from headgate.scenario import fair
+from headgate.scenario.fair import FairUnit
 from headgate.scenario.inputs import files_in
+from headgate.scenario.queues import Queue, Way, queues, ways
 
 if TYPE_CHECKING:
     from headgate.build.parts import ClassPart, FlowsPart, LinkPart
@@ -314,6 +318,24 @@ class Scenario:
     def groups(self) -> list[Group]:
         """The groups of flows, TCP before UDP; flows are numbered in this order."""
         return [Group(*group) for group in self._core.groups]
+
+    @cached_property
+    def queues(self) -> list[Queue]:
+        """Every direction of every link, forward before reverse, with the groups whose data crosses it."""
+        return queues(self)
+
+    @cached_property
+    def ways(self) -> list[Way]:
+        """Both directions of a link if data is slowed down there both ways, else all flows together."""
+        return ways(self)
+
+    @cached_property
+    def fair_units(self) -> list[FairUnit]:
+        """The units by which fairness is shown, the first for every fair share: the scenario's `fair`.
+
+        Without it, flows, and also hosts if they have different numbers of flows.
+        """
+        return fair.shown(self)
 
     @property
     def runs(self) -> list[RunKey]:

@@ -72,9 +72,18 @@ def measures(scenarios: Sequence[Scenario], links: TableOfRuns, flows: TableOfRu
 
 
 def _fairness(scenarios: Sequence[Scenario], columns: ColumnArrays, flows: TableOfRuns) -> Iterator[Array]:
-    """Jain's index of each run. Runs in turn with the same groups are computed together."""
-    for groups, same in groupby(zip(scenarios, flows.slices, strict=True), key=lambda run: run[0].groups):
-        slices = [run for _, run in same]
-        whole = slice(slices[0].start, slices[-1].stop)
-        values = {name: columns[name][whole].reshape(len(slices), -1) for name in _OF_FLOWS}
-        yield jain(values, groups)
+    """Jain's index of each run. Runs in turn with the same groups are computed together, if flows are the unit."""
+
+    def alike(run: tuple[int, Scenario, slice]) -> object:
+        number, scenario, _ = run
+        return scenario.groups if scenario.fair_units[0].name == "flow" else number
+
+    runs = zip(range(len(scenarios)), scenarios, flows.slices, strict=True)
+    for _, same in groupby(runs, key=alike):
+        together = list(same)
+        _, scenario, first = together[0]
+        whole = slice(first.start, together[-1][2].stop)
+        values = {name: columns[name][whole].reshape(len(together), -1) for name in _OF_FLOWS}
+        unit = scenario.fair_units[0]
+        values["fair_share_bps"] = unit.shares(values["fair_share_bps"])
+        yield jain(values, scenario.groups, unit=unit)

@@ -11,7 +11,7 @@ from headgate.analysis.links import LinkDirection
 from headgate.analysis.pairs import ComparedPairs
 from headgate.analysis.repeats import repeats
 from headgate.analysis.spread import Estimate, estimate
-from headgate.analysis.summary import by_kind, summarize
+from headgate.analysis.summary import Traffic, by_traffic, summarize, traffic
 from headgate.files.result_tables import ResultTables
 from headgate.results import Result
 from headgate.scenario import Group, Role, Scenario
@@ -23,10 +23,10 @@ _MOST_GROUPS = 3
 
 
 class DisciplineRow(NamedTuple):
-    """One discipline: its entry of the summary, and the totals of its TCP and UDP flows."""
+    """One discipline: its entry of the summary, and the totals of its TCP and UDP flows in each direction."""
 
     entry: dict[str, Any]
-    kinds: dict[str, dict[str, Any]]
+    traffic: dict[str, dict[str, Any]]
 
 
 class ResultColumn(NamedTuple):
@@ -97,7 +97,7 @@ class TableStars(NamedTuple):
 
 def rows(result: Result) -> list[DisciplineRow]:
     """One row for each discipline."""
-    return [DisciplineRow(entry, kinds) for entry, kinds in zip(summarize(result), by_kind(result), strict=True)]
+    return [DisciplineRow(entry, parts) for entry, parts in zip(summarize(result), by_traffic(result), strict=True)]
 
 
 def by_link(rows: list[DisciplineRow]) -> list[tuple[LinkDirection, list[DisciplineRow]]]:
@@ -107,7 +107,7 @@ def by_link(rows: list[DisciplineRow]) -> list[tuple[LinkDirection, list[Discipl
         (
             direction,
             [
-                DisciplineRow({**row.entry, "bottleneck": row.entry["links"][number]["figures"]}, row.kinds)
+                DisciplineRow({**row.entry, "bottleneck": row.entry["links"][number]["figures"]}, row.traffic)
                 for row in rows
             ],
         )
@@ -125,19 +125,33 @@ def columns(scenario: Scenario, rows: list[DisciplineRow]) -> list[ResultColumn]
 
     If several links are compared, columns about one link are left to `link_columns`.
     """
-    kinds = [kind for kind in KINDS if any(group.kind == kind for group in scenario.groups)]
+    parts = traffic(scenario)
     alone = not several(rows)
-    marking = [kind for kind in kinds if any(row.kinds[kind]["mark_rate"]["mean"] for row in rows)]
+    marking = [part for part in parts if any(row.traffic[part.name]["mark_rate"]["mean"] for row in rows)]
     groups = delayed(scenario)
+    # A delay is that of the group's own queue if the scenario has one in each direction.
+    own = alone or len(scenario.ways) > 1
     return [
-        *(column for kind in kinds for column in _goodput(kind, scenario.rate_bps)),
-        *(_group_delay(scenario, group) for group in groups if alone),
-        ResultColumn("Jain's\nindex", lambda row: row.entry["jain"], 1, 3, lambda value: -value, 6),
+        *(column for part in parts for column in _goodput(part)),
+        *(_group_delay(scenario, group) for group in groups if own),
+        *(_jain(scenario, number) for number in range(len(scenario.fair_units))),
         *([_utilization()] if alone else []),
-        *(_rate(kind, "drop_rate", "drop %", best=kind == "tcp") for kind in kinds),
-        *(_rate(kind, "mark_rate", "mark %", best=False) for kind in marking),
+        *(_rate(part, "drop_rate", "drop %", best=part.kind == "tcp") for part in parts),
+        *(_rate(part, "mark_rate", "mark %", best=False) for part in marking),
         *(_delay(part, pooled=bool(groups)) for part in (("p95",) if groups else ("p50", "p95", "p99")) if alone),
     ]
+
+
+def _jain(scenario: Scenario, number: int) -> ResultColumn:
+    """Jain's index by a unit of the scenario, which the title names unless flows are the only one."""
+    unit = scenario.fair_units[number].name
+    plain = unit == "flow" and len(scenario.fair_units) == 1
+
+    def index(row: DisciplineRow) -> Estimate:
+        of_unit: Estimate = row.entry["fairness"][number]["jain"]
+        return of_unit
+
+    return ResultColumn("Jain's\nindex" if plain else f"Jain's\nby {unit}", index, 1, 3, lambda value: -value, 6)
 
 
 def delayed(scenario: Scenario) -> list[Group]:
@@ -175,24 +189,30 @@ def _utilization() -> ResultColumn:
     )
 
 
-def _goodput(kind: str, rate_bps: float) -> list[ResultColumn]:
-    unit, scale = style.unit_of(rate_bps)
-    rate = ResultColumn(f"{KINDS[kind]}\n{unit}", lambda row: row.kinds[kind]["goodput_bps"], 1 / scale, 2, None, 9)
+def _goodput(part: Traffic) -> list[ResultColumn]:
+    unit, scale = style.unit_of(part.rate_bps)
+    rate = ResultColumn(_titled(part, unit), lambda row: row.traffic[part.name]["goodput_bps"], 1 / scale, 2, None, 9)
 
     def share(row: DisciplineRow) -> Estimate:
-        share_of_fair: Estimate = row.kinds[kind]["share_of_fair"]
+        share_of_fair: Estimate = row.traffic[part.name]["share_of_fair"]
         return share_of_fair
 
-    if kind == "tcp":
-        of_fair = ResultColumn("TCP % of\nfair", share, 100, 1, lambda value: -value, 3)
+    if part.kind == "tcp":
+        of_fair = ResultColumn(_titled(part, "% of\nfair"), share, 100, 1, lambda value: -value, 3)
         return [rate._replace(cost=lambda value: -value), of_fair]
-    return [rate, ResultColumn("UDP times\nfair", share, 1, 2, lambda value: abs(value - 1), 7)]
+    return [rate, ResultColumn(_titled(part, "times\nfair"), share, 1, 2, lambda value: abs(value - 1), 7)]
 
 
-def _rate(kind: str, name: str, title: str, *, best: bool) -> ResultColumn:
+def _titled(part: Traffic, what: str) -> str:
+    """`TCP` and a unit on the next line, below the direction if the scenario has both."""
+    between = " " if "\n" in what else "\n"
+    return f"{f'{part.direction}{chr(10)}' if part.direction else ''}{KINDS[part.kind]}{between}{what}"
+
+
+def _rate(part: Traffic, name: str, title: str, *, best: bool) -> ResultColumn:
     least = (lambda value: value) if best else None
-    digits = 2 if kind == "tcp" else 1
-    return ResultColumn(f"{KINDS[kind]}\n{title}", lambda row: row.kinds[kind][name], 100, digits, least, 2)
+    digits = 2 if part.kind == "tcp" else 1
+    return ResultColumn(_titled(part, title), lambda row: row.traffic[part.name][name], 100, digits, least, 2)
 
 
 def _group_delay(scenario: Scenario, group: Group) -> ResultColumn:

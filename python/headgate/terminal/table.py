@@ -127,11 +127,20 @@ def _name(qdisc: str) -> Text:
 
 def _title(result: Result) -> str:
     scenario, link = result.scenario, first(result)
-    flows = " and ".join(filter(None, (_flows(kind, scenario.groups) for kind in KINDS)))
     worlds = {RunWorld.LIVE: " on real packets", RunWorld.KERNEL: " on real packets, in the kernel's queue"}
     world = worlds.get(scenario.world, "")
     time = f"{scenario.duration_s:g} s{world}, the first {scenario.warmup_s:g} s excluded"
-    return f"{scenario.name}: {flows} on {style.rate(scenario.rate_bps)}{f' ({link})' if link else ''}; {time}"
+    if len(scenario.ways) > 1:
+        on = ", ".join(
+            f"{_all_flows(way.groups)} {way.direction} on {style.rate(way.rate_bps)}" for way in scenario.ways
+        )
+        return f"{scenario.name}: {on}; {time}"
+    on = f"{_all_flows(scenario.groups)} on {style.rate(scenario.rate_bps)}{f' ({link})' if link else ''}"
+    return f"{scenario.name}: {on}; {time}"
+
+
+def _all_flows(groups: list[scenarios.Group]) -> str:
+    return " and ".join(filter(None, (_flows(kind, groups) for kind in KINDS)))
 
 
 def _flows(kind: str, groups: list[scenarios.Group]) -> str:

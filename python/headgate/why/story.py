@@ -91,7 +91,7 @@ def _of_fair(facts: FlowFacts) -> str:
     if mine.arrived == 0:
         return "it sent no packets"
     if mine.fair_share_bps == 0:
-        return f"its goodput was {style.measured(mine.goodput_bps)}, and its fair share is 0"
+        return f"its goodput was {style.measured(mine.goodput_bps)}, and it was not active after the warm-up"
     share = mine.goodput_bps / mine.fair_share_bps
     if (
         share < 1 / SAME_RATE

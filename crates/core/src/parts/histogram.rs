@@ -52,7 +52,8 @@ impl Histogram {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64)
     }
 
-    /// The `share` quantile (0.99 for p99); `None` without values.
+    /// The `share` quantile (0.99 for p99): the least value that more than this share of the values do not exceed, and
+    /// the greatest for 1. `None` without values.
     pub fn quantile(&self, share: f64) -> Option<f64> {
         let rank = ((share * self.count as f64) as u64).min(self.count.checked_sub(1)?);
         let mut below = 0;

@@ -8,6 +8,7 @@ use std::mem;
 
 use aqm::{Discipline, Ecn, Packet, Span, Time};
 use headgate_link::QueueHandover;
+use headgate_measure::CapacityUse;
 
 use super::ends::{LaneEntry, LaneExit};
 use super::ledger::LaneLedger;
@@ -77,6 +78,8 @@ pub struct LaneHandover {
     pub(super) ends: LaneEnds,
     pub(super) ledger: LaneLedger,
     pub(super) queued: QueueHandover<FrameId>,
+    /// The use of a link of varying rate.
+    pub(super) used: Option<CapacityUse>,
 }
 
 impl LaneHandover {
@@ -208,6 +211,7 @@ impl<D: Discipline<FrameId>> Lane for DisciplineLane<D> {
         }
         let empty = LaneEnds::new(Parser::new(Layer::Ip, 0), Pool::new(1, 1));
         let ledger = mem::replace(self.queue.port_mut().ledger_mut(), LaneLedger::new(0));
-        LaneHandover { ends: mem::replace(&mut self.ends, empty), ledger, queued }
+        let used = self.queue.medium().used(now);
+        LaneHandover { ends: mem::replace(&mut self.ends, empty), ledger, queued, used }
     }
 }

@@ -3,7 +3,7 @@
 use aqm::parts::FlowTable;
 use aqm::{Backlog, FlowId, Ledger, Packet, Span, Time, Totals, Why};
 use headgate_link::Meter;
-use headgate_measure::Occupancy;
+use headgate_measure::{CapacityUse, Occupancy};
 use headgate_scenario::Header;
 
 use super::history::FlowHistories;
@@ -166,11 +166,16 @@ impl LaneLedger {
     }
 
     /// Queue occupancy and link utilization up to `now`. `backlog` is the current backlog, `remaining` the remaining
-    /// transmission time of the packet being sent.
-    pub fn occupancy(&mut self, backlog: Backlog, now: Time, remaining: Span) -> Occupancy {
+    /// transmission time of the packet being sent, and `used` the use of a link of varying rate.
+    pub fn occupancy(
+        &mut self,
+        backlog: Backlog,
+        (remaining, used): (Span, Option<CapacityUse>),
+        now: Time,
+    ) -> Occupancy {
         self.occupancy.set_backlog(backlog, now);
         let mut occupancy = self.occupancy;
-        occupancy.busy = occupancy.busy - remaining;
+        (occupancy.busy, occupancy.used) = (occupancy.busy - remaining, used);
         occupancy
     }
 

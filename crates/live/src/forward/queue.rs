@@ -2,6 +2,7 @@
 
 use aqm::{AckHeader, Discipline, Ecn, Packet, PacketHeaders, Sink, Span, Time, Why};
 use headgate_link::{Carrier, LinkQueue, Medium, Meter, NextHop, Transit};
+use headgate_measure::CapacityUse;
 
 use super::ledger::LaneLedger;
 use super::view::{LaneCounts, LaneView};
@@ -20,12 +21,14 @@ pub(crate) struct DeferredMedium {
     /// Link overhead in bytes per packet.
     overhead: i32,
     origin: Time,
+    /// The use of the media that this one replaced, and its own use when it did.
+    replaced: [CapacityUse; 2],
 }
 
 impl DeferredMedium {
     /// `medium` with a link overhead of `overhead` bytes per packet, starting at the loop's start.
     pub(crate) fn new(medium: Medium, overhead: i32) -> DeferredMedium {
-        DeferredMedium { medium, overhead, origin: Time::ZERO }
+        DeferredMedium { medium, overhead, origin: Time::ZERO, replaced: Default::default() }
     }
 
     pub(crate) fn begin(&mut self, at: Time) {
@@ -35,6 +38,17 @@ impl DeferredMedium {
     #[inline]
     pub(crate) fn delay(&self) -> Span {
         self.medium.delay()
+    }
+
+    /// The use of a link of varying rate up to `now`; `None` for a constant rate.
+    pub(crate) fn used(&self, now: Time) -> Option<CapacityUse> {
+        let [before, own] = self.replaced;
+        Some(self.medium.used(Time::ZERO + (now - self.origin))?.since(own).plus(before))
+    }
+
+    /// Replaces a medium with the use `before` at `now`: the use of the link goes on from there.
+    pub(crate) fn replace(&mut self, before: Option<CapacityUse>, now: Time) {
+        self.replaced = [before.unwrap_or_default(), self.used(now).unwrap_or_default()];
     }
 }
 
@@ -85,7 +99,7 @@ impl<F: FnMut(Packet<FrameId>, Time)> NextHop<FrameId> for FrameSink<'_, F> {
     }
 
     #[inline]
-    fn receive(&mut self, packet: Packet<FrameId>, out: Time, _: bool) {
+    fn receive(&mut self, packet: Packet<FrameId>, [_, out]: [Time; 2], _: bool) {
         (self.receive)(packet, out);
     }
 
@@ -126,7 +140,7 @@ where
     D: Discipline<FrameId>,
     L: Meter<FrameId> + AsMut<LaneLedger>,
 {
-    let (lost, ahead) = (queue.lost(), queue.remaining(now));
+    let (lost, sending) = (queue.lost(), (queue.remaining(now), queue.medium().used(now)));
     let (gauges, backlog) = (queue.port().gauges(), queue.port().backlog());
     let (discipline, meter) = queue.port_mut().parts();
     let ledger = meter.as_mut();
@@ -138,7 +152,7 @@ where
     let top = if most > 0 { ledger.top(most, now, monitors) } else { Vec::new() };
     LaneView {
         totals: ledger.totals.clone(),
-        occupancy: ledger.occupancy(backlog, now, ahead),
+        occupancy: ledger.occupancy(backlog, sending, now),
         counts: LaneCounts { lost, ..counts },
         backlog,
         gauges,

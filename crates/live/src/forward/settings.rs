@@ -245,7 +245,7 @@ impl DisciplineVisitor<FrameId> for LaneBuilder<'_> {
         let key = streams.rng("flows").bits();
         let classifier = Classifier::new(&settings.rules, settings.flow_key, key);
         let parser = Parser::with_classifier(layer, classifier, key);
-        let medium = settings.medium(streams);
+        let mut medium = settings.medium(streams);
         let Some((lane, now)) = replaced else {
             let port = Port::with_ledger(discipline, streams.rng("port"), streams.ledger());
             let ends = LaneEnds::new(parser, Pool::new(settings.slots, settings.slot_bytes));
@@ -253,7 +253,8 @@ impl DisciplineVisitor<FrameId> for LaneBuilder<'_> {
         };
         let mut handover = lane.hand_over(now);
         handover.refit(parser, settings.slots);
-        let LaneHandover { ends, ledger, queued } = handover;
+        let LaneHandover { ends, ledger, queued, used } = handover;
+        medium.replace(used, now);
         let port = Port::with_ledger(discipline, streams.rng(&format!("port at {now}")), ledger);
         let mut lane = DisciplineLane { queue: FrameQueue::new(port, medium), ends };
         lane.take_over(queued, now);

@@ -4,7 +4,7 @@
 use aqm::parts::Histogram;
 use aqm::{Packet, Span, Time};
 use headgate_link::{DrawnDelays, Wire, WireProperties, drawn_delays};
-use headgate_measure::{HasFlow, one_way_delays};
+use headgate_measure::{HasFlow, ReorderingMeter, SendingOrder, one_way_delays};
 use headgate_scenario::{Direction, Hop, Scenario};
 
 use super::slots::SlotBudget;
@@ -37,6 +37,10 @@ impl HasFlow for FrameId {
     fn is_data(packet: &Packet<FrameId>) -> bool {
         kind(&packet.handle) == PacketKind::Data
     }
+
+    fn handle_bits(packet: &Packet<FrameId>) -> u64 {
+        packet.handle.slot().into()
+    }
 }
 
 /// A path from one host to the other.
@@ -66,10 +70,14 @@ pub(super) struct AccessLinks {
     groups: Vec<AccessGroup>,
     /// By flow: its group, and its links for data and replies.
     flows: Vec<(u16, [[Wire; 2]; 2])>,
-    /// By slot: when its frame arrived from the host.
-    entered_at: Vec<Time>,
+    /// By slot: when its frame arrived from the host, and its number among all frames that did. Frames that are read
+    /// together have one time.
+    entered: Vec<(Time, u32)>,
+    latest_number: u32,
     /// By group: one-way delay of data between the hosts' devices, less the delay of a full packet without queues.
     pub(super) excess: Vec<Histogram>,
+    /// Reordered data packets by flow, between the hosts' devices.
+    pub(super) reordering: ReorderingMeter,
 }
 
 impl AccessLinks {
@@ -95,7 +103,9 @@ impl AccessLinks {
         let flows = scenario.groups().flat_map(|group| (0..group.flows).map(move |_| group.index as u16));
         AccessLinks {
             flows: flows.map(|group| (group, Default::default())).collect(),
-            entered_at: vec![Time::ZERO; slots.all as usize],
+            entered: vec![(Time::ZERO, 0); slots.all as usize],
+            latest_number: 0,
+            reordering: ReorderingMeter::new(scenario.total_flows() as usize),
             excess: vec![Histogram::default(); groups.len()],
             groups,
         }
@@ -109,7 +119,8 @@ impl AccessLinks {
         (now, direction): (Time, Direction),
     ) -> Option<Time> {
         let frame = &mut packet.handle;
-        self.entered_at[frame.slot() as usize] = now;
+        self.latest_number = self.latest_number.wrapping_add(1);
+        self.entered[frame.slot() as usize] = (now, self.latest_number);
         let ports = parsed.header.and_then(|header| ports::flow(header.source_port, header.destination_port));
         let flow_and_kind = ports.filter(|(flow, kind)| {
             let flow = self.flows.get(*flow as usize);
@@ -167,18 +178,21 @@ impl AccessLinks {
         wires[kind][end].pass_sized(now, bytes, &group.kinds[kind][end]) + drawn_delay
     }
 
-    /// Records the delay of a data packet when the loop delivers it to its host.
+    /// Records the delay of a data packet, and whether it was reordered, when the loop delivers it to its host.
     #[inline]
     pub(super) fn record_delivery(&mut self, frame: &FrameId, now: Time) {
         if kind(frame) == PacketKind::Data {
-            let group = usize::from(self.flows[flow(frame) as usize].0);
-            let age = now - self.entered_at[frame.slot() as usize];
-            self.excess[group].record((age - self.groups[group].base).as_nanos());
+            let flow = flow(frame) as usize;
+            let group = usize::from(self.flows[flow].0);
+            let (entered_at, number) = self.entered[frame.slot() as usize];
+            self.excess[group].record((now - entered_at - self.groups[group].base).as_nanos());
+            self.reordering.packet_arrives(flow, SendingOrder::new(entered_at, number), true);
         }
     }
 
     pub(super) fn restart(&mut self) {
         self.excess.fill(Histogram::default());
+        self.reordering.restart();
     }
 }
 
@@ -222,6 +236,25 @@ mod tests {
         // A reply uses the links of the other direction: its 40 bytes take 4 us and 40 us.
         assert_eq!(pass(0, 40, before), micros(1004));
         assert_eq!(pass(0, 40, behind), micros(3040));
+    }
+
+    #[test]
+    fn data_that_leaves_after_data_that_entered_later_is_reordered() {
+        let text = "name = 'a'\nduration = '1s'\nqdiscs = ['droptail']\n\
+                    link = { rate = '10Mbit/s', delay = '10ms', limit = '9p' }\n[[udp]]\nflows = 2\nrate = '1Mbit/s'\n";
+        let scenario = Scenario::read(text, "a.toml", &Changes::default()).unwrap_or_else(|error| panic!("{error}"));
+        let mut access = AccessLinks::new(&scenario, 1, &SlotBudget::of(&scenario));
+        let mut pool = Pool::new(4, 64);
+        let mut frames: Vec<FrameId> = (0..4).map(|_| pool.take().unwrap()).collect();
+        // The first two are read together. The third is a reply, the last of another flow.
+        let entered = [(1, DATA), (1, DATA), (2, 0), (0, 1 | DATA)];
+        for ((frame, (millis, tag)), number) in frames.iter_mut().zip(entered).zip(1..) {
+            frame.set_tag(tag);
+            access.entered[frame.slot() as usize] = (Time::ZERO + Span::from_millis(millis), number);
+        }
+        let out = Time::ZERO + Span::from_millis(50);
+        [2, 1, 0, 3].into_iter().for_each(|place| access.record_delivery(&frames[place], out));
+        assert_eq!([0, 1].map(|flow| access.reordering.of_flow(flow)), [1, 0]);
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub(super) fn outcome(scenario: &Scenario, records: &RunRecords, report: &LoadRe
     let mut links: Vec<LinkRow> = records.totals.iter().map(|total| total.row.clone()).collect();
     record_run_totals(&mut links, packets, 0);
     Outcome {
-        flows: flow_rows(scenario, [warm, end], &receiver_metrics, transport_counts(scenario, report), ledger),
+        flows: flow_rows(scenario, [warm, end], &receiver_metrics, transport_counts(report), ledger),
         intervals: interval_rows(scenario, records, report),
         transfers: report.transfers.clone(),
         links,
@@ -36,7 +36,7 @@ enum EndEvent {
     Warm,
     Monitored { flow: usize, why: Why },
     Delivered { flow: usize, bytes: u64 },
-    Ended { group: usize },
+    Ended { flow: usize },
 }
 
 /// Passes the events at the flows' ends, in order of time, to the simulator's measurements.
@@ -50,30 +50,26 @@ fn replay_end_events(scenario: &Scenario, records: &RunRecords, report: &LoadRep
     all.extend(monitored.map(|&(at, flow, why)| (at, EndEvent::Monitored { flow: flow as usize, why })));
     let delivered = report.deliveries.iter();
     all.extend(delivered.map(|row| (row.at, EndEvent::Delivered { flow: row.flow as usize, bytes: row.bytes })));
-    let ended = report.flows.iter().filter_map(|row| Some((row.ended?, EndEvent::Ended { group: row.group as usize })));
+    let ended = report.flows.iter().enumerate();
+    let ended = ended.filter_map(|(flow, row)| Some((row.ended?, EndEvent::Ended { flow })));
     all.extend(ended);
     all.sort_by_key(|(at, _)| *at);
+    let group_of = |flow: usize| report.flows[flow].group as usize;
     for (at, what) in all.into_iter().filter(|(at, _)| *at < Time::ZERO + scenario.duration) {
         match what {
             EndEvent::Warm => receiver_metrics.restart(at),
             EndEvent::Monitored { flow, why } => receiver_metrics.packet_dropped(flow, why, at),
-            EndEvent::Delivered { flow, bytes } => {
-                receiver_metrics.bytes_delivered(flow, report.flows[flow].group as usize, bytes, at, at)
-            }
-            EndEvent::Ended { group } => receiver_metrics.flow_ends(group, at),
+            EndEvent::Delivered { flow, bytes } => receiver_metrics.bytes_delivered((flow, group_of(flow)), bytes, at),
+            EndEvent::Ended { flow } => receiver_metrics.flow_ends(flow, group_of(flow), at),
         }
     }
+    receiver_metrics.reordering = records.reordering.clone();
     receiver_metrics
 }
 
-fn transport_counts(scenario: &Scenario, report: &LoadReport) -> impl Iterator<Item = TransportCounts> {
-    let [warm, end] = [scenario.warmup, scenario.duration].map(|span| Time::ZERO + span);
-    let mut bytes = vec![0; report.flows.len()];
-    let counted = report.deliveries.iter().filter(|row| row.at >= warm && row.at < end);
-    counted.for_each(|row| bytes[row.flow as usize] += row.bytes);
-    report.flows.iter().zip(bytes).map(|(flow, bytes)| TransportCounts {
+fn transport_counts(report: &LoadReport) -> impl Iterator<Item = TransportCounts> {
+    report.flows.iter().map(|flow| TransportCounts {
         group: flow.group,
-        bytes,
         retransmits: flow.counts.retransmits,
         timeouts: flow.counts.timeouts,
         cwnd_area: flow.cwnd_area,

@@ -9,7 +9,7 @@ use std::sync::mpsc::Sender;
 use aqm::parts::Histogram;
 use aqm::{Backlog, Discipline, FlowId, Ledger, Packet, Span, Time, Why};
 use headgate_link::Meter;
-use headgate_measure::{EventBatch, HasFlow, IntervalRow, LinkLedger, LinkRow};
+use headgate_measure::{CapacityUse, EventBatch, HasFlow, IntervalRow, LinkLedger, LinkRow, ReorderingMeter};
 use headgate_scenario::{Hop, Identity, Scenario};
 
 use super::record_times::RecordsDue;
@@ -21,8 +21,8 @@ pub(super) enum LoopRecord {
     /// Samples and events of one direction since its previous record, up to the end of an interval or of the run.
     IntervalSample(IntervalSample),
     DirectionTotals(Box<DirectionTotals>),
-    /// The end, with [`AccessLinks::excess`](super::access::AccessLinks::excess).
-    End(Vec<Histogram>),
+    /// The end, with [`AccessLinks::excess`](super::access::AccessLinks::excess) and the reordered packets.
+    End(Vec<Histogram>, ReorderingMeter),
 }
 
 pub(super) struct IntervalSample {
@@ -91,12 +91,13 @@ impl DirectionRecorder {
     }
 
     /// Takes the records `due` at time `at`. The caller has processed all events before `at` and none after it.
-    /// `backlog` is the discipline's backlog, `remaining` the remaining transmission time of the packet being sent.
+    /// `backlog` is the discipline's backlog, `sending` the remaining transmission time of the packet being sent and the
+    /// use of a link of varying rate.
     pub(super) fn take_records<D: Discipline<FrameId>>(
         &mut self,
         due: RecordsDue,
         discipline: &D,
-        (backlog, remaining): (Backlog, Span),
+        (backlog, sending): (Backlog, (Span, Option<CapacityUse>)),
         at: Time,
     ) {
         if due.begin {
@@ -106,7 +107,7 @@ impl DirectionRecorder {
             self.monitored_drops.clear();
         }
         let now = self.run_time(at);
-        self.ledger.settle(backlog, remaining, now);
+        self.ledger.settle(backlog, sending, now);
         if due.begin || due.warm {
             self.sent_before = self.ledger.counts().sent;
             self.before_warm = self.ledger.drops_and_marks().to_vec();

@@ -188,16 +188,16 @@ impl LinkNetwork {
             if due.begin {
                 queue.medium_mut().begin(at);
             }
-            let (backlog, remaining) = (queue.port().backlog(), queue.remaining(at));
+            let (backlog, sending) = (queue.port().backlog(), (queue.remaining(at), queue.medium().used(at)));
             let (discipline, meter) = queue.port_mut().parts();
-            meter.take_records(due, discipline, (backlog, remaining), at);
+            meter.take_records(due, discipline, (backlog, sending), at);
         }
         if due.begin || due.warm {
             self.access.restart();
         }
         if due.end {
             // The receiver is gone if the run was stopped.
-            let _ = self.records.send(LoopRecord::End(self.access.excess.clone()));
+            let _ = self.records.send(LoopRecord::End(self.access.excess.clone(), self.access.reordering.clone()));
         }
     }
 

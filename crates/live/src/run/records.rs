@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use aqm::parts::Histogram;
 use aqm::{Span, Time};
-use headgate_measure::{EventBatch, RunObserver};
+use headgate_measure::{EventBatch, ReorderingMeter, RunObserver};
 use headgate_scenario::Scenario;
 
 use super::error::LiveRunError;
@@ -26,6 +26,8 @@ pub(super) struct RunRecords {
     pub(super) totals: Vec<DirectionTotals>,
     /// By group: one-way delay of data, less that of a full packet without queues.
     pub(super) excess: Vec<Histogram>,
+    /// By flow: data packets reordered between the hosts' devices.
+    pub(super) reordering: ReorderingMeter,
 }
 
 impl RunRecords {
@@ -37,7 +39,12 @@ impl RunRecords {
         watch: &mut dyn RunObserver,
     ) -> Result<RunRecords, LiveRunError> {
         let end = Time::ZERO + scenario.duration;
-        let mut records = RunRecords { samples: BTreeMap::new(), totals: Vec::new(), excess: Vec::new() };
+        let mut records = RunRecords {
+            samples: BTreeMap::new(),
+            totals: Vec::new(),
+            excess: Vec::new(),
+            reordering: ReorderingMeter::default(),
+        };
         let mut ended = false;
         loop {
             let received = inbox.recv_timeout(OBSERVER_INTERVAL);
@@ -45,7 +52,9 @@ impl RunRecords {
             match received {
                 Ok(LoopRecord::IntervalSample(sample)) => records.add_sample(sample, 2 * scenario.links.len(), watch),
                 Ok(LoopRecord::DirectionTotals(total)) => records.totals.push(*total),
-                Ok(LoopRecord::End(excess)) => (records.excess, ended) = (excess, true),
+                Ok(LoopRecord::End(excess, reordering)) => {
+                    (records.excess, records.reordering, ended) = (excess, reordering, true);
+                }
                 Err(RecvTimeoutError::Timeout) if now < end + LONGEST_WAIT => {}
                 Err(_) => return Err(LiveError::Ended("the loop ended before the run".to_string()).into()),
             }

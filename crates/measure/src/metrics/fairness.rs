@@ -2,7 +2,7 @@
 //! shared unfairly over a tenth of a second. RFC 5166 measures the variation of rates in the same way (section 2.2.2).
 //!
 //! From the end of the warm-up, time is divided into slots of each scale. In a slot, x is a flow's goodput over its
-//! fair share. The index of n flows is (Σx)² / (n Σx²): 1 if all flows get their share, 1/n if one flow gets
+//! group's fair share in the slot ([`shares`](super::shares)). The index of n flows is (Σx)² / (n Σx²): 1 if all flows get their share, 1/n if one flow gets
 //! everything.
 //!
 //! A delivery adds to the flow's bytes in the current shortest slot, and to nothing else. When that slot closes, both
@@ -12,25 +12,20 @@
 //!
 //! A flow counts in a slot if it is active for a part of it: from its start until its last data is acknowledged.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
-use aqm::parts::Histogram;
 use aqm::{Span, Time};
 
-use crate::table::{Column, FieldColumns, Unit, quantiles, rows};
+use super::shares::ShareMeter;
+use crate::shared_links::SharedLinks;
+use crate::table::{Column, FieldColumns, Unit, rows, statistics};
 
 /// The time scales: multiples of the first.
 const SCALES: [Span; 3] = [Span::from_millis(100), Span::from_secs(1), Span::from_secs(10)];
 
-/// Indices are stored in millionths.
-const MILLION: f64 = 1e6;
-
-/// The fair share of a group's flows.
+/// How a group's flows count in the index.
 #[derive(Clone, Copy, Debug)]
-pub struct GroupFairShare {
-    /// Each flow's fair share; groups with share 0 are left out of the index.
-    pub fair_bps: f64,
+pub struct IndexedGroup {
+    /// Whether they count at all.
+    pub counts: bool,
     /// Time from which the flows send nothing and do not count.
     pub stop: Time,
 }
@@ -40,32 +35,42 @@ rows! {
     pub struct FairnessRow derives Clone Debug PartialEq {
         /// Length of a slot: 0.1, 1 or 10 s.
         scale_s: f64 as Unit::Seconds,
-        /// Index of every whole slot with a delivery and at least two active flows, in millionths. Off by at most 0.8
-        /// %; the mean is exact to a millionth.
-        millionths: Histogram as IndexColumns,
+        /// Index of every whole slot with a delivery and at least two active flows, ascending.
+        indices: Vec<f64> as IndexColumns,
     }
 }
 
 /// Columns of Jain's index: number of slots, mean and quantiles.
 struct IndexColumns;
 
-impl FieldColumns<Histogram> for IndexColumns {
-    fn columns<R: 'static>(&self, _: &str, _: &str, get: fn(&R) -> &Histogram) -> Vec<Column<R>> {
+impl FieldColumns<Vec<f64>> for IndexColumns {
+    fn columns<R: 'static>(&self, _: &str, _: &str, get: fn(&R) -> &Vec<f64>) -> Vec<Column<R>> {
         let slots = "Whole slots with a delivery and at least two active flows.";
-        let mut all = vec![Column::new("slots", Unit::Count, slots, move |row| get(row).count())];
+        let mut all = vec![Column::new("slots", Unit::Count, slots, move |row| get(row).len() as u64)];
         let index = ("jain", Unit::Ratio, "Jain's index of goodput over fair share in a slot");
         let parts = [("mean", None), ("min", Some(0.0)), ("p05", Some(0.05)), ("p50", Some(0.5))];
-        all.extend(quantiles(index, &parts, get));
+        all.extend(statistics(index, &parts, move |row, share| {
+            share.map_or(mean(get(row)), |share| quantile(get(row), share))
+        }));
         all
     }
+}
+
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// The `share` quantile of ascending values, by the rule of [`Histogram::quantile`](aqm::parts::Histogram::quantile).
+fn quantile(values: &[f64], share: f64) -> Option<f64> {
+    let last = values.len().checked_sub(1)?;
+    Some(values[((share * values.len() as f64) as usize).min(last)])
 }
 
 /// Measures Jain's index.
 pub struct FairnessMeter {
     flows: Vec<FlowSlots>,
     groups: Vec<GroupSlots>,
-    /// Flows that have not started: start time and group.
-    future_starts: BinaryHeap<Reverse<(Time, u16)>>,
+    shares: ShareMeter<{ SCALES.len() }>,
     scales: [Scale; SCALES.len()],
     /// Flows with a delivery in the current shortest slot, with their groups.
     active: Vec<(u32, u16)>,
@@ -87,7 +92,7 @@ struct FlowSlots {
 }
 
 struct GroupSlots {
-    shares: GroupFairShare,
+    group: IndexedGroup,
     /// Flows that have begun and not ended.
     present: u32,
     /// Flows that ended in the current shortest slot.
@@ -103,19 +108,21 @@ struct Scale {
     /// Start of the current slot, and the number of the first shortest slot in it.
     since: Time,
     first: u32,
-    indices: Histogram,
+    indices: Vec<f64>,
 }
 
 impl FairnessMeter {
-    /// Empty indices for `flows` flows in groups with these `shares`.
-    pub fn new(flows: usize, shares: impl Iterator<Item = GroupFairShare>) -> FairnessMeter {
+    /// Empty indices for `flows` flows in these `groups`, which share `links`.
+    pub fn new(flows: usize, groups: impl Iterator<Item = IndexedGroup>, links: SharedLinks) -> FairnessMeter {
         let group =
-            |shares| GroupSlots { shares, present: 0, ending: 0, ended: [0; SCALES.len()], sums: Default::default() };
-        let scale = |length| Scale { length, since: Time::ZERO, first: 1, indices: Histogram::default() };
+            |group| GroupSlots { group, present: 0, ending: 0, ended: [0; SCALES.len()], sums: Default::default() };
+        let groups: Vec<GroupSlots> = groups.map(group).collect();
+        let stops = groups.iter().map(|group| group.group.stop);
+        let scale = |length| Scale { length, since: Time::ZERO, first: 1, indices: Vec::new() };
         FairnessMeter {
             flows: vec![FlowSlots::default(); flows],
-            groups: shares.map(group).collect(),
-            future_starts: BinaryHeap::with_capacity(flows),
+            shares: ShareMeter::new(links, stops, flows),
+            groups,
             scales: SCALES.map(scale),
             active: Vec::with_capacity(flows),
             slot: 1,
@@ -125,16 +132,18 @@ impl FairnessMeter {
 
     /// A flow of `group` has data to send from `at` on.
     pub fn flow_begins(&mut self, group: usize, at: Time) {
-        self.future_starts.push(Reverse((at, group as u16)));
+        self.shares.flow_begins(group, at);
     }
 
     /// A flow of `group`, which has begun, has nothing more to send and nothing in flight.
     pub fn flow_ends(&mut self, group: usize, now: Time) {
         self.advance(now);
         self.groups[group].ending += 1;
+        self.shares.flow_ends(group, now);
     }
 
-    /// Adds useful bytes of `flow`; returns whether they are its first.
+    /// Adds useful bytes of `flow`, which leave their last queue at `now`; returns whether they are its first. No earlier
+    /// time may follow.
     #[inline(always)]
     pub fn deliver(&mut self, flow: usize, group: usize, bytes: u64, now: Time) -> bool {
         if now >= self.end {
@@ -179,10 +188,10 @@ impl FairnessMeter {
         self.end = now + SCALES[0];
         self.active.clear();
         for scale in &mut self.scales {
-            (scale.since, scale.first, scale.indices) = (now, self.slot, Histogram::default());
+            (scale.since, scale.first, scale.indices) = (now, self.slot, Vec::new());
         }
-        // Including flows that begin at this very moment.
-        self.count_starts(now + Span::from_nanos(1));
+        self.count_starts(now);
+        self.shares.restart();
         for group in &mut self.groups {
             group.remove_ended();
             (group.sums, group.ended) = Default::default();
@@ -192,14 +201,15 @@ impl FairnessMeter {
     /// The index on each scale, over the slots that ended by `now`.
     pub fn rows(&mut self, now: Time) -> Vec<FairnessRow> {
         self.advance(now);
-        let row =
-            |scale: &Scale| FairnessRow { scale_s: scale.length.as_secs_f64(), millionths: scale.indices.clone() };
+        let row = |scale: &Scale| {
+            let mut indices = scale.indices.clone();
+            indices.sort_unstable_by(f64::total_cmp);
+            FairnessRow { scale_s: scale.length.as_secs_f64(), indices }
+        };
         self.scales.iter().map(row).collect()
     }
 
-    /// Closes every slot that ends by `now`. A delivery is counted a little ahead of time, with the time at which the
-    /// packet leaves the last router. A later delivery on another path may therefore have an earlier time. It counts in
-    /// the current slot.
+    /// Closes every slot that ends by `now`.
     #[inline(never)]
     fn advance(&mut self, now: Time) {
         while self.end <= now {
@@ -209,9 +219,8 @@ impl FairnessMeter {
             self.groups.iter_mut().for_each(GroupSlots::remove_ended);
             for (index_of_scale, scale) in self.scales.iter_mut().enumerate() {
                 if ends - scale.since >= scale.length {
-                    if let Some(index) = close(&mut self.groups, index_of_scale, scale.since) {
-                        scale.indices.record((index * MILLION).round() as u64);
-                    }
+                    let due = self.shares.take(index_of_scale);
+                    scale.indices.extend(close(&mut self.groups, (index_of_scale, &due), scale.since));
                     (scale.since, scale.first) = (ends, next);
                 }
             }
@@ -221,15 +230,8 @@ impl FairnessMeter {
 
     /// Adds the flows that begin before `ends`: a flow counts if it is active for part of a slot.
     fn count_starts(&mut self, ends: Time) {
-        while let Some(Reverse((at, group))) = self.future_starts.peek()
-            && *at < ends
-        {
-            self.groups[usize::from(*group)].present += 1;
-            self.future_starts.pop();
-        }
-        if self.future_starts.is_empty() {
-            self.future_starts = BinaryHeap::new(); // frees its memory
-        }
+        let FairnessMeter { shares, groups, .. } = self;
+        shares.advance(ends, |group| groups[group].present += 1);
     }
 }
 
@@ -242,20 +244,26 @@ impl GroupSlots {
     }
 }
 
-/// Closes the slot of a scale that began at `since`: its index, or `None` without deliveries or a second flow.
-fn close(groups: &mut [GroupSlots], index_of_scale: usize, since: Time) -> Option<f64> {
+/// Closes the slot of a scale that began at `since`. `due` are the bits that each active flow of a group was due in it.
+/// Returns its index, or `None` without deliveries or a second flow.
+fn close(groups: &mut [GroupSlots], (index_of_scale, due): (usize, &[f64]), since: Time) -> Option<f64> {
     let (mut flows, mut sum, mut squares) = (0.0, 0.0, 0.0);
-    for group in groups {
+    for (group, due) in groups.iter_mut().zip(due) {
         let (bytes, of_squares) = std::mem::take(&mut group.sums[index_of_scale]);
         let active = group.present + std::mem::take(&mut group.ended[index_of_scale]);
-        let GroupFairShare { fair_bps, stop } = group.shares;
-        if fair_bps > 0.0 && since < stop {
+        let IndexedGroup { counts, stop } = group.group;
+        if counts && *due > 0.0 && since < stop {
             flows += f64::from(active);
-            sum += bytes / fair_bps;
-            squares += of_squares / (fair_bps * fair_bps);
+            sum += bytes / due;
+            squares += of_squares / (due * due);
         }
     }
-    (flows >= 2.0 && squares > 0.0).then(|| sum * sum / (flows * squares))
+    (flows >= 2.0 && squares > 0.0).then(|| rounded(sum * sum / (flows * squares)))
+}
+
+/// Without the last digits of the sums, which put equal shares a little above or below 1.
+fn rounded(index: f64) -> f64 {
+    (index * 1e12).round() / 1e12
 }
 
 #[cfg(test)]
@@ -266,10 +274,16 @@ mod tests {
         Time::ZERO + Span::from_millis(millis)
     }
 
-    /// Flows of one group that have all begun, each with a fair share of 1 bit/s.
+    const LASTING: IndexedGroup = IndexedGroup { counts: true, stop: Time::NEVER };
+
+    /// Flows of one group that have not begun.
+    fn unstarted(flows: usize) -> FairnessMeter {
+        FairnessMeter::new(flows, [LASTING].into_iter(), SharedLinks::of_wants(&[f64::INFINITY]))
+    }
+
+    /// Flows of one group that have all begun.
     fn group(flows: u32) -> FairnessMeter {
-        let mut fairness =
-            FairnessMeter::new(flows as usize, [GroupFairShare { fair_bps: 1.0, stop: Time::NEVER }].into_iter());
+        let mut fairness = unstarted(flows as usize);
         (0..flows).for_each(|_| fairness.flow_begins(0, at(0)));
         fairness
     }
@@ -277,7 +291,7 @@ mod tests {
     /// Number of slots and mean index per scale.
     fn means(fairness: &mut FairnessMeter, millis: u64) -> Vec<(u64, f64)> {
         let rows = fairness.rows(at(millis));
-        rows.iter().map(|row| (row.millionths.count(), row.millionths.mean().unwrap_or(0.0) / MILLION)).collect()
+        rows.iter().map(|row| (row.indices.len() as u64, mean(&row.indices).unwrap_or(0.0))).collect()
     }
 
     #[test]
@@ -297,19 +311,37 @@ mod tests {
         for flow in [2, 1, 0, 2, 1, 2] {
             fairness.deliver(flow, 0, 1000, at(10));
         }
-        assert_eq!(means(&mut fairness, 100)[0], (1, (36.0f64 / 56.0 * MILLION).round() / MILLION));
+        assert_eq!(means(&mut fairness, 100)[0], (1, rounded(36.0 / 56.0)));
     }
 
     #[test]
     fn goodput_is_weighed_by_the_groups_fair_share() {
-        let shares = [(1e6, Time::NEVER), (2e6, Time::NEVER), (0.0, Time::NEVER), (1e6, at(0))];
-        let mut fairness =
-            FairnessMeter::new(4, shares.into_iter().map(|(fair_bps, stop)| GroupFairShare { fair_bps, stop }));
+        let groups =
+            [LASTING, LASTING, IndexedGroup { counts: false, ..LASTING }, IndexedGroup { stop: at(0), ..LASTING }];
+        let links = SharedLinks::of_wants(&[1e6, 2e6, 1e6, 1e6]);
+        let mut fairness = FairnessMeter::new(4, groups.into_iter(), links);
         (0..4).for_each(|group| fairness.flow_begins(group, at(0)));
         for (flow, bytes) in [(0, 1000), (1, 2000), (2, 5000), (3, 5000)] {
             fairness.deliver(flow, flow, bytes, at(1));
         }
         assert_eq!(means(&mut fairness, 100)[0], (1, 1.0), "flows without a fair share and stopped flows do not count");
+    }
+
+    #[test]
+    fn goodput_is_weighed_by_the_share_of_the_flows_that_are_active_in_the_slot() {
+        // Two flows want all, and one 3 Mbit/s: 3.5, 3.5 and 3 Mbit/s. When the second has ended: 7 and 3 Mbit/s.
+        let mut fairness =
+            FairnessMeter::new(3, [LASTING; 2].into_iter(), SharedLinks::of_wants(&[f64::INFINITY, 3e6]));
+        [0, 0, 1].into_iter().for_each(|group| fairness.flow_begins(group, at(0)));
+        [(0, 0, 3500), (1, 0, 3500), (2, 1, 3000)]
+            .into_iter()
+            .for_each(|(flow, group, bytes)| _ = fairness.deliver(flow, group, bytes, at(50)));
+        fairness.flow_ends(0, at(100));
+        [(0, 0, 7000), (2, 1, 3000)]
+            .into_iter()
+            .for_each(|(flow, group, bytes)| _ = fairness.deliver(flow, group, bytes, at(250)));
+        let rows = fairness.rows(at(300));
+        assert!(rows[0].indices.len() == 2 && rows[0].indices.iter().all(|index| *index > 1.0 - 1e-12), "{rows:?}");
     }
 
     #[test]
@@ -326,7 +358,7 @@ mod tests {
 
     #[test]
     fn a_started_flow_counts_even_without_goodput() {
-        let mut fairness = FairnessMeter::new(2, [GroupFairShare { fair_bps: 1.0, stop: Time::NEVER }; 1].into_iter());
+        let mut fairness = unstarted(2);
         fairness.flow_begins(0, at(0));
         fairness.flow_begins(0, at(150));
         for slot in 0..4 {
@@ -340,7 +372,7 @@ mod tests {
         // The second flow exists only in the third tenth of a second and has no goodput: it counts in this slot and in
         // the first second. The first flow is alone in all other slots. A third flow starts at 1.05 s and shares
         // evenly.
-        let mut fairness = FairnessMeter::new(3, [GroupFairShare { fair_bps: 1.0, stop: Time::NEVER }; 1].into_iter());
+        let mut fairness = unstarted(3);
         [0, 210, 1050].into_iter().for_each(|begins| fairness.flow_begins(0, at(begins)));
         for slot in 0..20 {
             fairness.deliver(0, 0, 1000, at(100 * slot + 20));
@@ -352,12 +384,8 @@ mod tests {
             }
         }
         let rows = fairness.rows(at(2000));
-        let [short, long] = [0, 1].map(|row: usize| &rows[row].millionths);
-        assert_eq!((short.count(), long.count()), (11, 2));
-        // A bin of the histogram is off by 0.8 % at most.
-        assert!((short.quantile(0.0).unwrap() / (0.5 * MILLION) - 1.0).abs() < 0.008);
-        assert!((short.mean().unwrap() - (0.5 + 10.0) / 11.0 * MILLION).abs() < 1.0);
-        assert!((long.mean().unwrap() - (0.5 + 1.0) / 2.0 * MILLION).abs() < 1.0);
+        let [short, long] = [0, 1].map(|row: usize| &rows[row].indices[..]);
+        assert_eq!((short, long), (&[[0.5].as_slice(), &[1.0; 10]].concat()[..], &[0.5, 1.0][..]));
     }
 
     #[test]

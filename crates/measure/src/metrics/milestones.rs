@@ -34,6 +34,7 @@ pub struct MilestoneMeter {
 #[derive(Clone, Copy)]
 struct FlowMoments {
     began: Time,
+    ended: Time,
     delivered: Time,
     identified: Time,
 }
@@ -42,7 +43,8 @@ impl MilestoneMeter {
     /// No milestones yet. `watched` has the limits of the flows with the highest numbers; `None` for a flow that is not
     /// watched.
     pub fn new(flows: usize, watched: Vec<Option<WatchedFlow>>) -> MilestoneMeter {
-        let never = FlowMoments { began: Time::NEVER, delivered: Time::NEVER, identified: Time::NEVER };
+        let never =
+            FlowMoments { began: Time::NEVER, ended: Time::NEVER, delivered: Time::NEVER, identified: Time::NEVER };
         MilestoneMeter {
             flows: vec![never; flows],
             watched_from: flows - watched.len(),
@@ -58,13 +60,23 @@ impl MilestoneMeter {
         }
     }
 
+    /// `flow` has nothing more to send and nothing in flight.
+    pub fn ended(&mut self, flow: usize, now: Time) {
+        self.flows[flow].ended = now;
+    }
+
+    /// When each flow begins and ends, in order; [`Time::NEVER`] if it does not.
+    pub fn lifetimes(&self) -> impl Iterator<Item = [Time; 2]> {
+        self.flows.iter().map(|moments| [moments.began, moments.ended])
+    }
+
     /// The first useful bytes of `flow` reach its receiver.
     #[inline(never)]
     pub fn delivered_first(&mut self, flow: usize, now: Time) {
         self.flows[flow].delivered = now;
     }
 
-    /// Useful bytes of `flow` reach its receiver. Only watched flows need them.
+    /// Useful bytes of `flow` leave its last queue. Only watched flows need them.
     #[inline]
     pub fn delivered(&mut self, flow: usize, bytes: u64, now: Time) {
         if let Some(meter) = self.response_meter(flow) {

@@ -3,12 +3,15 @@
 //! No state is kept for single packets, and state per flow is bounded. State that only losses change is stored apart
 //! from state that every packet changes.
 
+mod arrivals;
 mod fairness;
 mod loss;
 mod milestones;
 mod port;
 mod receivers;
+mod reordering;
 mod response;
+mod shares;
 mod synchronization;
 
 pub use fairness::FairnessRow;
@@ -16,5 +19,6 @@ pub use loss::{Loss, LossPattern};
 pub use milestones::Milestones;
 pub use port::{PortMetrics, PortRow};
 pub use receivers::{OneWayDelays, ReceiverMetrics, one_way_delays};
+pub use reordering::{ReorderingMeter, SendingOrder};
 pub use response::ResponseTimes;
 pub use synchronization::LossSynchronization;

@@ -88,7 +88,7 @@ impl PortMetrics {
     pub fn dropped(&mut self, loss: Loss, responsive: bool, now: Time) {
         self.losses.record(loss, now);
         if responsive {
-            self.synchronization.record_drop(loss.flow, self.responsive_seen, now);
+            self.synchronization.record_drop(loss.flow, now);
         }
     }
 

@@ -2,21 +2,27 @@
 
 use aqm::parts::Histogram;
 use aqm::{Span, Time, Why};
-use headgate_scenario::Scenario;
+use headgate_scenario::{Scenario, UdpGroup};
 
-use super::fairness::{FairnessMeter, FairnessRow, GroupFairShare};
+use super::arrivals::{Arrivals, Phase};
+use super::fairness::{FairnessMeter, FairnessRow, IndexedGroup};
 use super::milestones::{MilestoneMeter, Milestones};
+use super::reordering::{ReorderingMeter, SendingOrder};
 use super::response::{SLACK, WatchedFlow, excess_periods};
 use crate::fair_share::{FairShare, fair_shares};
 use crate::path::base_one_way;
+use crate::shared_links::SharedLinks;
+
+/// Send times are rounded, by less than this.
+const SEND_TIME_ERROR: Span = Span::from_nanos(2048);
 
 /// One-way delays of packets between transports, access links included (RFC 7928, section 2.6; RFC 7679).
 ///
-/// Stored as excess over the path's base delay, so that a variation of milliseconds stays exact on a long path. The
+/// Stored as excess over the path's least delay, so that a variation of milliseconds stays exact on a long path. The
 /// packet delay variation of RFC 5481, section 4.2, is this excess less its minimum.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OneWayDelays {
-    /// Delay of a full packet without queues.
+    /// Least delay of a packet: no queue, and the highest rate of each link.
     pub base: Span,
     /// Delay above `base` in nanoseconds, off by at most 2^10 ns and 0.8 %.
     pub excess: Histogram,
@@ -24,9 +30,12 @@ pub struct OneWayDelays {
 
 /// All metrics at the receivers.
 pub struct ReceiverMetrics {
+    arrivals: Arrivals,
     fairness: FairnessMeter,
     milestones: MilestoneMeter,
     delays: Vec<OneWayDelays>,
+    /// Reordered packets of each flow.
+    pub reordering: ReorderingMeter,
 }
 
 impl ReceiverMetrics {
@@ -36,14 +45,16 @@ impl ReceiverMetrics {
         let stops = scenario.tcp.iter().map(|group| group.stop).chain(scenario.udp.iter().map(|group| group.stop));
         let stops: Vec<Time> = stops.map(|stop| stop.map_or(Time::NEVER, |at| Time::ZERO + at)).collect();
         // Brief flows do not count: their goodput shows their demand, not how evenly the link was shared.
-        let fair = |due: &FairShare| if due.is_brief() { 0.0 } else { due.fair_bps };
-        let shares =
-            fair_shares.iter().zip(&stops).map(|(due, stop)| GroupFairShare { fair_bps: fair(due), stop: *stop });
+        let groups = fair_shares.iter().zip(&stops);
+        let groups = groups.map(|(due, stop)| IndexedGroup { counts: !due.is_brief(), stop: *stop });
         let flows = scenario.total_flows() as usize;
+        let window = [scenario.warmup, scenario.duration].map(|span| Time::ZERO + span);
         ReceiverMetrics {
-            fairness: FairnessMeter::new(flows, shares),
+            arrivals: Arrivals::new(window, scenario.record.interval, [flows, fair_shares.len()]),
+            fairness: FairnessMeter::new(flows, groups, SharedLinks::new(scenario)),
             milestones: MilestoneMeter::new(flows, watched_flows(scenario, &fair_shares, &stops)),
             delays: one_way_delays(scenario),
+            reordering: ReorderingMeter::new(flows),
         }
     }
 
@@ -53,25 +64,45 @@ impl ReceiverMetrics {
         self.fairness.flow_begins(group, at);
     }
 
-    /// A flow of `group` has nothing more to send and nothing in flight.
-    pub fn flow_ends(&mut self, group: usize, now: Time) {
+    /// `flow` of `group` has nothing more to send and nothing in flight.
+    pub fn flow_ends(&mut self, flow: usize, group: usize, now: Time) {
+        self.milestones.ended(flow, now);
         self.fairness.flow_ends(group, now);
     }
 
-    /// A packet reaches its receiver `age` after it was sent.
+    /// A packet of a flow (flow, group) with `bytes` useful bytes, which its receiver has not got before, leaves its last
+    /// queue and reaches the receiver at these times. The latter is `age` after it was sent, in the place `sent` of its flow.
     #[inline(always)]
-    pub fn packet_arrives(&mut self, group: usize, age: Span) {
-        let OneWayDelays { base, excess } = &mut self.delays[group];
-        excess.record(age.as_nanos().saturating_sub(base.as_nanos()));
+    pub fn packet_delivered(
+        &mut self,
+        of: (usize, usize),
+        (bytes, age, sent): (u64, Span, SendingOrder),
+        [left, arrives]: [Time; 2],
+    ) {
+        let phase = self.arrivals.phase(arrives);
+        self.reordering.packet_arrives(of.0, sent, phase == Phase::Measured);
+        if phase == Phase::Measured {
+            let OneWayDelays { base, excess } = &mut self.delays[of.1];
+            debug_assert!(age + SEND_TIME_ERROR >= *base, "a packet took {age}, and its path takes {base}");
+            excess.record(age.as_nanos().saturating_sub(base.as_nanos()));
+        }
+        if bytes > 0 {
+            self.add_bytes(of, bytes, left, (arrives, phase));
+        }
     }
 
-    /// `bytes` useful bytes leave the last queue at `now` and reach the receiver at `arrives`.
+    /// The same of data without packets: `bytes` useful bytes at `now`.
+    pub fn bytes_delivered(&mut self, of: (usize, usize), bytes: u64, now: Time) {
+        self.add_bytes(of, bytes, now, (now, self.arrivals.phase(now)));
+    }
+
     #[inline(always)]
-    pub fn bytes_delivered(&mut self, flow: usize, group: usize, bytes: u64, now: Time, arrives: Time) {
-        if self.fairness.deliver(flow, group, bytes, now) {
-            self.milestones.delivered_first(flow, arrives);
+    fn add_bytes(&mut self, (flow, group): (usize, usize), bytes: u64, left: Time, arrives: (Time, Phase)) {
+        self.arrivals.add((flow, group), bytes, arrives);
+        if self.fairness.deliver(flow, group, bytes, left) && arrives.1 != Phase::AfterEnd {
+            self.milestones.delivered_first(flow, arrives.0);
         }
-        self.milestones.delivered(flow, bytes, now);
+        self.milestones.delivered(flow, bytes, left);
     }
 
     /// A data packet is dropped.
@@ -79,10 +110,29 @@ impl ReceiverMetrics {
         self.milestones.dropped(flow, why, now);
     }
 
-    /// Ends the warm-up: restarts all metrics but the milestones.
+    /// Ends the warm-up: restarts the fairness index. Arrivals know its time, and milestones include the warm-up.
     pub fn restart(&mut self, now: Time) {
         self.fairness.restart(now);
-        self.delays.iter_mut().for_each(|delay| delay.excess = Histogram::default());
+    }
+
+    /// Useful bytes of `flow` that arrived after the warm-up.
+    pub fn measured_bytes(&self, flow: usize) -> u64 {
+        self.arrivals.measured(flow)
+    }
+
+    /// Useful bytes of every flow since the start.
+    pub fn bytes_by_flow(&self) -> impl Iterator<Item = u64> {
+        self.arrivals.by_flow()
+    }
+
+    /// Ends an interval of the time series: useful bytes that arrived in it, by group.
+    pub fn take_interval(&mut self) -> Vec<u64> {
+        self.arrivals.take_interval()
+    }
+
+    /// When each flow begins and ends, in order; [`Time::NEVER`] if it does not.
+    pub fn lifetimes(&self) -> impl Iterator<Item = [Time; 2]> {
+        self.milestones.lifetimes()
     }
 
     /// Jain's index on each time scale, up to `now`.
@@ -115,10 +165,21 @@ fn watched_flows(scenario: &Scenario, fair_shares: &[FairShare], stops: &[Time])
     watched.collect()
 }
 
+/// The least datagram of a group in bytes on the wire: its writes may fill less than one.
+fn least_datagram(group: &UdpGroup) -> u32 {
+    let payload = group.packet - group.header;
+    match group.source.write_bytes() {
+        _ if group.is_controlled() => group.packet,
+        Some(bytes) if bytes % u64::from(payload) == 0 => group.packet,
+        Some(bytes) => group.header + (bytes % u64::from(payload)) as u32,
+        None => group.header,
+    }
+}
+
 /// Empty one-way delays of all groups, TCP before UDP.
 pub fn one_way_delays(scenario: &Scenario) -> Vec<OneWayDelays> {
     let tcp = scenario.tcp.iter().map(|group| (&group.sender, &group.receiver, group.packet));
-    let udp = scenario.udp.iter().map(|group| (&group.sender, &group.receiver, group.packet));
+    let udp = scenario.udp.iter().map(|group| (&group.sender, &group.receiver, least_datagram(group)));
     let ends = tcp.chain(udp).zip(scenario.routes());
     ends.map(|((sender, receiver, bytes), route)| OneWayDelays {
         base: base_one_way(scenario, route, [sender, receiver], bytes),

@@ -116,7 +116,7 @@ impl ResponseMeter {
         self.enter_period(0);
     }
 
-    /// Useful bytes reach the receiver.
+    /// Useful bytes leave the last queue.
     #[inline]
     pub fn delivered(&mut self, bytes: u64, now: Time) {
         if now >= self.advances_at {

@@ -6,8 +6,9 @@
 //! - pairwise: the probability that a second flow has a drop in an event in which a first flow has, averaged over
 //!   ordered pairs.
 //!
-//! Both are 1 if all flows always lose together. An event with drops of m of N flows adds m / N to the global sum and m
-//! (m - 1) / (N - 1) to the pairwise sum, so pairs need no memory.
+//! Both are 1 if all flows always lose together. N is the number of flows with arrivals in the whole measured time, so
+//! all events count alike. With drops of m flows in an event, the global index is the mean of m / N. The pairwise index
+//! is the sum of m (m - 1) / (N - 1) over the sum of m, so pairs need no memory.
 
 use aqm::{Span, Time};
 
@@ -19,10 +20,11 @@ rows! {
         /// Loss events. Each begins with a drop of a TCP flow and lasts one mean base round-trip time. RFC 7928,
         /// section 2.4.
         events: u64 as NamedColumn("loss_events", Unit::Count),
-        /// Share of the TCP flows with a drop in a loss event, averaged over events; null without an event.
+        /// Share of the TCP flows with a drop in a loss event, averaged over events; null without an event or with fewer
+        /// than two TCP flows.
         global: Option<f64> as NamedColumn("loss_sync_global", Unit::Share),
-        /// Probability that a second TCP flow has a drop in a loss event in which a first flow has one; null without an
-        /// event.
+        /// Probability that a second TCP flow has a drop in a loss event in which a first flow has one; null where
+        /// `loss_sync_global` is.
         pairwise: Option<f64> as NamedColumn("loss_sync_pairwise", Unit::Share),
     }
 }
@@ -43,12 +45,10 @@ pub struct SynchronizationMeter {
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     events: u64,
-    /// The sum of m / N over events.
-    shares: f64,
-    /// The sum of m.
-    losing: f64,
-    /// The sum of m (m - 1) / (N - 1).
-    pairs: f64,
+    /// The sum of m over events.
+    losing: u64,
+    /// The sum of m (m - 1).
+    pairs: u64,
 }
 
 impl SynchronizationMeter {
@@ -69,10 +69,10 @@ impl SynchronizationMeter {
         (self.event_end, self.losing, self.sums) = (Time::ZERO, 0, Sums::default());
     }
 
-    /// `flow` loses a packet while `present` flows use the port. Fewer than two cannot be synchronized.
-    pub fn record_drop(&mut self, flow: usize, present: u32, now: Time) {
+    /// `flow` loses a packet.
+    pub fn record_drop(&mut self, flow: usize, now: Time) {
         if self.losing == 0 || now >= self.event_end {
-            self.close(present);
+            self.sums = self.closed();
             (self.event_end, self.event, self.losing) = (now + self.window, self.event + 1, 0);
         }
         if self.last_event[flow] != self.event {
@@ -81,28 +81,27 @@ impl SynchronizationMeter {
         }
     }
 
-    /// The indices, current event included.
-    pub fn indices(&self, present: u32) -> LossSynchronization {
-        let mut whole = self.clone();
-        whole.close(present);
-        let Sums { events, shares, losing, pairs } = whole.sums;
-        let some = events > 0;
+    /// The indices for `flows` flows, current event included. Fewer than two flows cannot be synchronized.
+    pub fn indices(&self, flows: u32) -> LossSynchronization {
+        let Sums { events, losing, pairs } = self.closed();
+        let some = events > 0 && flows >= 2;
+        let (flows, mean) = (f64::from(flows), losing as f64 / events as f64);
         LossSynchronization {
             events,
-            global: some.then(|| shares / events as f64),
-            pairwise: some.then(|| pairs / losing),
+            global: some.then(|| mean / flows),
+            pairwise: some.then(|| pairs as f64 / (flows - 1.0) / losing as f64),
         }
     }
 
-    fn close(&mut self, present: u32) {
-        if self.losing == 0 || present < 2 {
-            return;
+    /// The sums with the current event, if there is one.
+    fn closed(&self) -> Sums {
+        let Sums { events, losing, pairs } = self.sums;
+        let current = u64::from(self.losing);
+        Sums {
+            events: events + u64::from(current > 0),
+            losing: losing + current,
+            pairs: pairs + current * current.saturating_sub(1),
         }
-        let (losing, present) = (f64::from(self.losing), f64::from(present));
-        self.sums.events += 1;
-        self.sums.shares += losing / present;
-        self.sums.losing += losing;
-        self.sums.pairs += losing * (losing - 1.0) / (present - 1.0);
     }
 }
 
@@ -116,7 +115,7 @@ mod tests {
         for (event, losing) in events.iter().enumerate() {
             for (place, flow) in losing.iter().enumerate() {
                 let now = Time::ZERO + Span::from_millis(100 * event as u64 + place as u64);
-                meter.record_drop(*flow, flows as u32, now);
+                meter.record_drop(*flow, now);
             }
         }
         meter.indices(flows as u32)
@@ -147,14 +146,26 @@ mod tests {
         assert_eq!((found.events, found.global), (1, Some(0.5)));
         let mut meter = SynchronizationMeter::new(2, Span::from_millis(10));
         for millis in [0, 9, 10] {
-            meter.record_drop(0, 2, Time::ZERO + Span::from_millis(millis));
+            meter.record_drop(0, Time::ZERO + Span::from_millis(millis));
         }
         assert_eq!(meter.indices(2).events, 2, "from 0 to 10 ms, and from 10 ms on");
     }
 
     #[test]
-    fn a_lone_flow_or_a_port_without_losses_has_no_index() {
-        assert_eq!(events(1, &[&[0], &[0]]), LossSynchronization::default());
+    fn flows_that_come_after_an_event_belong_to_its_flows_too() {
+        let mut meter = SynchronizationMeter::new(4, Span::from_millis(10));
+        for (millis, flow) in [(0, 0), (100, 0), (100, 1), (200, 0), (300, 3)] {
+            meter.record_drop(flow, Time::ZERO + Span::from_millis(millis));
+        }
+        let found = meter.indices(4);
+        // m is 1, 2, 1 and 1, and N is 4: the sum of m / 4 over four events; 2 * 1 / 3 over a sum of 5.
+        assert_eq!((found.events, found.global), (4, Some(5.0 / 16.0)));
+        assert!((found.pairwise.unwrap() - 2.0 / 15.0).abs() < 1e-15);
+    }
+
+    #[test]
+    fn a_lone_flow_has_events_and_no_index_and_a_port_without_losses_neither() {
+        assert_eq!(events(1, &[&[0], &[0]]), LossSynchronization { events: 2, global: None, pairwise: None });
         assert_eq!(events(3, &[]), LossSynchronization::default());
     }
 

@@ -8,6 +8,7 @@ use super::declare::keys;
 use super::{RawLinks, RawTcp, RawUdp};
 use crate::check::{POSITIVE_TIME, above};
 use crate::classify::FlowKey;
+use crate::fair::FairUnit;
 use crate::fields::{AnyOf, Dscp, IpProtocol, Ports};
 use crate::model::Events;
 use crate::record::Traced;
@@ -52,6 +53,8 @@ keys! {
         seeds: Seeds = Seeds(vec![1]);
         /// the disciplines to compare, all different
         qdiscs: Vec<Spanned<Qdisc>>;
+        /// the unit that [fair shares](#fair-to-whom) are for: `"flow"`, `"host"`, `"group"` or `"class"`
+        fair: FairUnit, "flow; results also show fairness by host if hosts have different numbers of flows", since "0.2";
     }
 }
 

@@ -14,6 +14,7 @@ use crate::cc::{Cc, Recovery, UdpCc};
 use crate::check::LARGEST_PACKET;
 use crate::classify::FlowKey;
 use crate::error::Fault;
+use crate::fair::FairUnit;
 use crate::model::Events;
 use crate::record::Traced;
 use crate::values::{Profile, RateOf, WordChoice};
@@ -321,7 +322,7 @@ macro_rules! words {
     };
 }
 
-words!(Cc, Recovery, Events, Profile, RateOf, UdpCc);
+words!(Cc, Recovery, Events, FairUnit, Profile, RateOf, UdpCc);
 
 impl<T: ValueKind> ValueKind for Vec<Spanned<T>> {
     fn form() -> Form {

@@ -149,7 +149,7 @@ fn headers_have_the_scenarios_addresses_ports_and_codepoints() {
     let (_, packets) = captured(|captures, ack_options| {
         let data = packet(0, 1500, Ecn::Ce, Segment::data(3, true));
         captures.sent(0, &data, Time::ZERO, ack_options);
-        let datagram = packet(5, 1000, Ecn::NotEct, Segment::DATAGRAM);
+        let datagram = packet(5, 1000, Ecn::NotEct, Segment::datagram(0));
         captures.sent(0, &datagram, Time::ZERO, ack_options);
     });
     let (NetHeaders::Ipv4(ip, _), TransportHeader::Tcp(tcp)) = headers(&packets[3]) else { panic!("IPv4 and TCP") };
@@ -202,7 +202,7 @@ fn large_headers_are_padded_and_missing_headers_take_bytes_of_the_packet() {
 #[test]
 fn captured_drops_have_their_reason() {
     let (_, packets) = captured(|captures, ack_options| {
-        let datagram = packet(5, 1000, Ecn::NotEct, Segment::DATAGRAM);
+        let datagram = packet(5, 1000, Ecn::NotEct, Segment::datagram(0));
         captures.dropped(0, &datagram, Why::Early, Time::ZERO, ack_options);
         captures.dropped(1, &datagram, Why::FlowLimit, Time::ZERO, ack_options);
     });

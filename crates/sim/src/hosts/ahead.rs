@@ -68,12 +68,13 @@ impl Hosts {
         }
     }
 
-    /// Counts all flows as the warm-up ends. What arrived at a receiver is always counted now.
+    /// Counts the other senders as the warm-up ends.
     pub(super) fn end_warmup(&mut self, now: Time) {
         self.span.warmup_end = Time::NEVER;
         for (before, flow) in self.warmup_counts.iter_mut().zip(&self.tcp) {
-            let counts = flow.counts(now);
-            *before = if before.taken { before.with_delivered(counts.delivered) } else { counts };
+            if !before.taken {
+                *before = flow.counts(now);
+            }
         }
     }
 }

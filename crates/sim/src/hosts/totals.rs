@@ -36,19 +36,15 @@ impl Hosts {
     pub fn transport_counts(&self, now: Time) -> impl Iterator<Item = TransportCounts> {
         let tcp = self.tcp.iter().zip(&self.warmup_counts).map(move |(flow, before)| {
             let after = flow.counts(now);
-            let payload = self.tcp_settings[flow.group as usize].payload;
             TransportCounts {
                 group: u32::from(flow.group),
-                bytes: u64::from(after.delivered - before.delivered) * u64::from(payload),
                 retransmits: u64::from(after.retransmits - before.retransmits),
                 timeouts: u64::from(after.timeouts - before.timeouts),
                 cwnd_area: Some(after.cwnd_area - before.cwnd_area),
             }
         });
-        let udp = self.udp.iter().zip(&self.warmup_delivered).zip(self.tfrc.timeouts());
-        let udp = udp.map(|((flow, before), timeouts)| TransportCounts {
+        let udp = self.udp.iter().zip(self.tfrc.timeouts()).map(|(flow, timeouts)| TransportCounts {
             group: (self.tcp_settings.len() + flow.group as usize) as u32,
-            bytes: flow.delivered - before,
             retransmits: 0,
             timeouts: timeouts.into(),
             cwnd_area: None,

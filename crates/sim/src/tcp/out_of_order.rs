@@ -8,6 +8,8 @@ pub struct OutOfOrderBlocks {
     /// Ascending, each with the number of its last change.
     blocks: Vec<(SackBlock, u32)>,
     changes: u32,
+    /// Segments in all blocks.
+    segments: u32,
     /// Kept once they were asked for, until two blocks join or one is taken.
     newest: Option<SackBlocks>,
 }
@@ -15,6 +17,11 @@ pub struct OutOfOrderBlocks {
 impl OutOfOrderBlocks {
     pub fn is_empty(&self) -> bool {
         self.blocks.is_empty()
+    }
+
+    /// The number of segments.
+    pub fn len(&self) -> u32 {
+        self.segments
     }
 
     /// The three blocks that grew last, newest first (RFC 2018, section 4); empty ones are `(0, 0)`.
@@ -65,6 +72,7 @@ impl OutOfOrderBlocks {
         };
         match self.blocks.get_mut(at) {
             Some(((start, end), change)) if *start <= seq + 1 => {
+                self.segments += u32::from(!(*start..*end).contains(&seq));
                 (*start, *change) = ((*start).min(seq), self.changes);
                 *end = (*end).max(seq + 1);
                 if self.merge_with_next(at) {
@@ -78,6 +86,7 @@ impl OutOfOrderBlocks {
                     self.blocks.reserve_exact(2);
                 }
                 self.blocks.insert(at, ((seq, seq + 1), self.changes));
+                self.segments += 1;
             }
         }
         self.put_first(at);
@@ -98,7 +107,8 @@ impl OutOfOrderBlocks {
     pub fn take_block_at(&mut self, expected: u32) -> Option<u32> {
         let begins = self.blocks.first().is_some_and(|((start, _), _)| *start == expected);
         begins.then(|| {
-            let ((_, end), _) = self.blocks.remove(0);
+            let ((start, end), _) = self.blocks.remove(0);
+            self.segments -= end - start;
             self.newest = None;
             end
         })

@@ -80,6 +80,15 @@ impl TcpReceiver {
         self.expected
     }
 
+    /// The segments received beyond [`expected`](TcpReceiver::expected). A segment is new if it changes either number.
+    #[inline]
+    pub fn beyond_gap(&self) -> u32 {
+        match &self.details {
+            Some(details) if self.has_gap => details.out_of_order.len(),
+            _ => 0,
+        }
+    }
+
     /// When the delayed acknowledgement is due: call [`on_timer`](TcpReceiver::on_timer) then.
     #[inline]
     pub fn deadline(&self) -> Option<Time> {
@@ -347,6 +356,19 @@ mod tests {
                 }
             }
             prop_assert_eq!(receiver.expected(), 60);
+        }
+
+        #[test]
+        fn a_segment_changes_what_was_received_when_it_first_arrives(segments in prop::collection::vec(0u32..40, 0..200)) {
+            let mut receiver = TcpReceiver::default();
+            let mut arrived = std::collections::BTreeSet::new();
+            let received = |receiver: &TcpReceiver| (receiver.expected(), receiver.beyond_gap());
+            for seq in segments {
+                let before = received(&receiver);
+                receiver.on_data(seq, false, false, &config(None), Time::ZERO);
+                prop_assert_eq!(received(&receiver) != before, arrived.insert(seq));
+                prop_assert_eq!((receiver.expected() + receiver.beyond_gap()) as usize, arrived.len());
+            }
         }
     }
 }

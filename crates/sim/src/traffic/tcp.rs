@@ -14,7 +14,7 @@ use super::{Replies, ecn_codepoint, first_link, first_reverse_link, packet, stop
 use crate::event::{EventKind, SimEvent};
 use crate::event_queue::EventQueue;
 use crate::prefetch::prefetch;
-use crate::segment::{AckOptions, Segment, SimPacket};
+use crate::segment::{AckOptions, SEND_TIME_UNIT, Segment, SimPacket};
 use crate::tcp::{Ack, OutgoingAck, OutgoingSegment, TcpReceiver, TcpSender, TcpSettings};
 
 /// Settings shared by the TCP flows of a group.
@@ -66,26 +66,20 @@ pub struct TcpFlow {
     open_transfer_end: u32,
     /// Index into the groups of its kind.
     pub group: u16,
+    /// Whether the application has written a segment that is not full and has not arrived. It is here for the same
+    /// reason.
+    has_short_segments: bool,
 }
 
-/// Counts of a flow at one moment.
+/// Counts of a flow's sender at one moment.
 #[derive(Clone, Copy, Default)]
 pub struct TcpCounts {
-    /// Segments delivered in order.
-    pub delivered: u32,
     pub retransmits: u32,
     pub timeouts: u32,
     /// The integral of `cwnd` in segments x nanoseconds.
     pub cwnd_area: f64,
     /// Whether these counts were taken.
     pub taken: bool,
-}
-
-impl TcpCounts {
-    /// The same counts, but with `delivered` segments.
-    pub fn with_delivered(self, delivered: u32) -> TcpCounts {
-        TcpCounts { delivered, ..self }
-    }
 }
 
 impl TcpFlowSettings {
@@ -135,6 +129,7 @@ impl TcpFlow {
             receiver_timer: Time::NEVER,
             open_transfer_end: u32::MAX,
             group,
+            has_short_segments: false,
         }
     }
 
@@ -165,8 +160,10 @@ impl TcpFlow {
             }
             WriteAmount::Endless => self.sender.supply_endlessly(),
         }
-        schedule_write(id, app.written(&write, self.sender.supply_end(), now), queue);
+        let segments = (self.sender.supply_end(), settings.payload);
+        schedule_write(id, app.written(&write, segments, now), queue);
         self.open_transfer_end = app.open_transfer_end();
+        self.has_short_segments = app.has_short_segments();
         self.send(id, settings, now, queue);
     }
 
@@ -240,7 +237,8 @@ impl TcpFlow {
         let [drawn_delay, _] = settings.drawn_delays.of_flow(id);
         let at = self.after_jitter(settings, now);
         let ecn = if data.retransmitted { settings.ecn_retransmitted } else { settings.ecn };
-        let packet = packet(id, settings.packet, ecn, Segment::data(data.seq, data.cwr).with_send_time(at));
+        let sent = self.in_order(settings, at);
+        let packet = packet(id, settings.packet, ecn, Segment::data(data.seq, data.cwr).with_send_time(sent));
         queue.push(
             self.data_from_sender.pass(at, &settings.data_from_sender) + drawn_delay,
             SimEvent::of_packet(EventKind::FromSender, settings.links[0], packet),
@@ -324,12 +322,12 @@ impl TcpFlow {
         }
     }
 
-    /// A segment leaves the last router for the receiver at `now`. Returns the number of segments it delivers, and
-    /// its arrival time.
+    /// A segment leaves the last router for the receiver at `now`. Returns its bytes if it has not arrived before (else
+    /// 0), and its arrival time.
     ///
     /// The last wire belongs to the flow, so the arrival time is known. Until then only the flow's earlier segments
     /// and a delayed ACK, which is checked first, can change the receiver. The receiver therefore acts at once, with
-    /// the later time, and the last hop needs no event. Data thus counts as delivered when it leaves its last queue.
+    /// the later time, and the last hop needs no event.
     #[inline]
     pub fn on_data(
         &mut self,
@@ -347,7 +345,7 @@ impl TcpFlow {
         {
             self.reply_if_due(id, settings, due, replies, queue);
         }
-        let before = self.receiver.expected();
+        let (expected, beyond_gap) = (self.receiver.expected(), self.receiver.beyond_gap());
         self.receiver.on_delay(packet.handle.age(arrives));
         match self.receiver.on_data(seq, packet.ecn == Ecn::Ce, cwr, &settings.tcp, arrives) {
             Some(reply) => {
@@ -358,7 +356,23 @@ impl TcpFlow {
             }
             None => self.arm_receiver(id, queue),
         }
-        (self.receiver.expected() - before, arrives)
+        let is_new = self.receiver.expected() != expected || self.receiver.beyond_gap() != beyond_gap;
+        let bytes = if is_new { self.bytes_of(seq, settings) } else { 0 };
+        (bytes, arrives)
+    }
+
+    /// The useful bytes of a segment that arrives for the first time.
+    #[inline]
+    fn bytes_of(&mut self, seq: u32, settings: &TcpFlowSettings) -> u32 {
+        if self.has_short_segments { self.bytes_of_last(seq).unwrap_or(settings.payload) } else { settings.payload }
+    }
+
+    #[inline(never)]
+    fn bytes_of_last(&mut self, seq: u32) -> Option<u32> {
+        let app = self.app.as_mut()?;
+        let bytes = app.take_short_segment(seq);
+        self.has_short_segments = app.has_short_segments();
+        bytes
     }
 
     /// When an acknowledgement that leaves the last router at `now` reaches the sender.
@@ -390,10 +404,9 @@ impl TcpFlow {
         self.sender.sent()
     }
 
-    /// Counts of the flow up to `now`.
+    /// Counts of the sender up to `now`.
     pub fn counts(&self, now: Time) -> TcpCounts {
         TcpCounts {
-            delivered: self.receiver.expected(),
             retransmits: self.sender.retransmits(),
             timeouts: self.sender.timeouts(),
             cwnd_area: self.sender.cwnd_area(now),
@@ -424,6 +437,15 @@ impl TcpFlow {
         }
         // The wire preserves the order of segments despite the jitter.
         now + self.rng.span_below(settings.send_jitter)
+    }
+
+    /// The send time of a segment that is to leave at `at`: with jitter, later than that of the segment before it.
+    #[inline]
+    fn in_order(&self, settings: &TcpFlowSettings, at: Time) -> Time {
+        if settings.send_jitter == Span::ZERO {
+            return at;
+        }
+        at.max(self.data_from_sender.last_began(&settings.data_from_sender) + SEND_TIME_UNIT)
     }
 
     #[inline(always)]
@@ -477,7 +499,8 @@ fn schedule_write(id: u32, at: Option<Time>, queue: &mut EventQueue<SimEvent>) {
     }
 }
 
-/// Segments needed for `bytes`. All segments are full, even the last of a transfer.
+/// Segments needed for `bytes`. The last one of a transfer fills a whole packet too, but only its part of `bytes` counts
+/// as delivered.
 fn segments(bytes: u64, payload: u32) -> u32 {
     u32::try_from(bytes.div_ceil(u64::from(payload))).unwrap_or(u32::MAX)
 }

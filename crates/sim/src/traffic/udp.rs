@@ -38,8 +38,6 @@ pub struct UdpFlow {
     gone: u64,
     /// The source has finished.
     finished: bool,
-    /// Useful bytes delivered.
-    pub delivered: u64,
     /// Index into the groups of its kind.
     pub group: u16,
 }
@@ -73,7 +71,6 @@ impl UdpFlow {
             sent: 0,
             gone: 0,
             finished: false,
-            delivered: 0,
             group,
         }
     }
@@ -98,7 +95,7 @@ impl UdpFlow {
         let data = self.unsent_bytes.min(settings.payload.into()) as u32;
         self.unsent_bytes -= u64::from(data);
         let bytes = data + settings.header;
-        let segment = Segment::DATAGRAM.with_send_time(self.write_began);
+        let segment = Segment::datagram(self.sent as u32).with_send_time(self.write_began);
         let [drawn_delay, _] = settings.drawn_delays.of_flow(id);
         let arrives = self.from_sender.pass_sized(self.write_began, bytes, &settings.from_sender) + drawn_delay;
         Some((arrives, packet(id, bytes, settings.ecn, segment)))
@@ -128,21 +125,11 @@ impl UdpFlow {
         Some(())
     }
 
-    /// A datagram leaves the last router at `now`: its arrival time, and whether it queues behind others on the wire.
-    /// If not, it counts as delivered at once, as in TCP.
+    /// A datagram leaves the last router at `now`: its arrival time, which is known, as in TCP.
     #[inline]
-    pub fn receive(&mut self, id: u32, bytes: u32, settings: &UdpFlowSettings, now: Time) -> (Time, bool) {
-        let waits = self.to_receiver.is_busy(now);
+    pub fn receive(&mut self, id: u32, bytes: u32, settings: &UdpFlowSettings, now: Time) -> Time {
         let arrives = self.to_receiver.pass_sized(now, bytes, &settings.to_receiver);
         let [_, drawn_delay] = settings.drawn_delays.of_flow(id);
-        (arrives + drawn_delay, waits)
-    }
-
-    /// Delivers a datagram of `bytes` on the wire. Returns the useful ones.
-    #[inline]
-    pub fn deliver(&mut self, bytes: u32, settings: &UdpFlowSettings) -> u64 {
-        let useful = u64::from(bytes - settings.header);
-        self.delivered += useful;
-        useful
+        arrives + drawn_delay
     }
 }

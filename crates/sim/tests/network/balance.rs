@@ -1,5 +1,7 @@
 //! Conservation of packets: counts, bytes and times agree.
 
+use std::collections::BTreeSet;
+
 use aqm::registry::ENTRIES;
 use aqm::{Counts, Span, Why};
 use headgate_measure::{Balance, EventRow, Outcome, PacketEvent};
@@ -55,9 +57,65 @@ fn recount(events: &[EventRow]) -> (Counts, u64) {
     (counts, held)
 }
 
+/// Checks the history of each packet: it arrives once and first, under the next number, and leaves at most once. It is
+/// marked before it leaves, and lost by the medium only after it was sent. The delays of the sent packets are the ledger's.
+fn check_packets(outcome: &Outcome, events: &[EventRow]) {
+    let mut histories: Vec<Vec<&EventRow>> = Vec::new();
+    for event in events {
+        let number = event.packet as usize;
+        if event.kind == PacketEvent::Arrived {
+            assert_eq!(number, histories.len(), "the arrivals are numbered one by one");
+            histories.push(Vec::new());
+        }
+        histories.get_mut(number).expect("a packet arrives before it leaves").push(event);
+    }
+    let mut delays = vec![(0, 0); outcome.flows.len()];
+    for history in &histories {
+        let (arrival, last) = (history[0], history[history.len() - 1]);
+        assert!(history.iter().all(|event| (event.flow, event.bytes) == (arrival.flow, arrival.bytes)), "{history:?}");
+        assert!(history.iter().all(|event| event.arrived == arrival.time && event.time >= arrival.time), "{history:?}");
+        let is_end = |event: &&&EventRow| matches!(event.kind, PacketEvent::Sent | PacketEvent::Dropped(_));
+        let is_mark = |event: &&&EventRow| matches!(event.kind, PacketEvent::Marked(_));
+        let lost = usize::from(last.kind == PacketEvent::Lost);
+        let (ends, marks) = (history.iter().filter(is_end).count(), history.iter().filter(is_mark).count());
+        assert!(ends <= 1 && marks <= 1 && history.len() == 1 + ends + marks + lost, "{history:?}");
+        let end = history[history.len() - 1 - lost];
+        assert!(ends == 0 || is_end(&&end), "no mark after the end: {history:?}");
+        assert!(lost == 0 || (end.kind, end.time) == (PacketEvent::Sent, last.time), "{history:?}");
+        if end.kind == PacketEvent::Sent {
+            let (nanos, sent) = &mut delays[end.flow as usize];
+            (*nanos, *sent) = (*nanos + (end.time - arrival.time).as_nanos(), *sent + 1);
+        }
+    }
+    for (flow, (nanos, sent)) in outcome.flows.iter().zip(delays) {
+        assert_eq!(flow.queue_delay_ms_mean, (sent > 0).then(|| nanos as f64 / sent as f64 / 1e6));
+    }
+}
+
+/// Checks the ambient drop rate of the whole run and of each second, recounted without the packets that were dropped for a
+/// reason that targets identified flows: they are neither drops nor arrivals.
+fn check_ambient_rates(outcome: &Outcome, events: &[EventRow]) {
+    let targeted = |event: &&EventRow| matches!(event.kind, PacketEvent::Dropped(why) if why.targets_identified_flow());
+    let left_out: BTreeSet<u64> = events.iter().filter(targeted).map(|event| event.packet).collect();
+    let counted = || events.iter().filter(|event| !left_out.contains(&event.packet));
+    let rate = |from: f64, until: f64| {
+        let within = |event: &&EventRow| (from..until).contains(&event.time.as_secs_f64());
+        let arrived = counted().filter(within).filter(|event| event.kind == PacketEvent::Arrived).count();
+        let dropped = counted().filter(within).filter(|event| matches!(event.kind, PacketEvent::Dropped(_))).count();
+        (arrived > 0).then(|| dropped as f64 / arrived as f64)
+    };
+    let (arrived, dropped) = outcome.links[0].counts.ambient();
+    assert_eq!(rate(0.0, f64::INFINITY), Some(dropped as f64 / arrived as f64));
+    for row in outcome.intervals.iter().filter(|row| row.metric.name() == "ambient_drop_rate") {
+        assert_eq!(rate(row.time_s - 1.0, row.time_s), Some(row.value), "until {} s", row.time_s);
+    }
+}
+
 /// Checks the conservation laws on a run without a warm-up.
 fn check(scenario: &Scenario, outcome: &Outcome, events: &[EventRow]) {
     assert!(events.is_sorted_by_key(|event| event.time), "in order");
+    check_packets(outcome, events);
+    check_ambient_rates(outcome, events);
     let (counts, held) = recount(events);
     assert_eq!(outcome.links[0].counts, counts, "events and counts agree");
     assert_eq!(counts.arrived, counts.sent + counts.dropped() + held);
@@ -71,17 +129,17 @@ fn check(scenario: &Scenario, outcome: &Outcome, events: &[EventRow]) {
     let seconds = scenario.duration.as_secs_f64();
     let offered = counts.sent_bytes as f64 * 8.0 / scenario.links[0].forward.rate.as_bits() as f64 / seconds;
     let last = 1500.0 * 8.0 / scenario.links[0].forward.rate.as_bits() as f64 / seconds;
-    let busy = outcome.links[0].utilization;
+    let busy = outcome.links[0].utilization.unwrap();
     assert!(busy <= 1.0 + 1e-12 && busy <= offered + 1e-12 && busy >= offered - last, "{busy} of {offered}");
     let delivered: f64 = outcome.flows.iter().map(|flow| flow.goodput_bps).sum();
     assert!(delivered <= scenario.links[0].forward.rate.as_bits() as f64, "not more than the link carries");
-    assert!(outcome.links[1].utilization <= 1.0 + 1e-12);
+    assert!(outcome.links[1].utilization.unwrap() <= 1.0 + 1e-12);
 }
 
 #[test]
 fn events_counts_flows_and_time_agree_for_every_discipline() {
     for entry in ENTRIES {
-        let scenario = scenario("8s", entry.name, MIXED);
+        let scenario = scenario("8s", entry.name, &format!("loss = 0.001\n{MIXED}"));
         let (outcome, events) = witness(&scenario);
         assert!(outcome.links[0].counts.dropped() > 0, "{}: the queue must overflow", entry.name);
         check(&scenario, &outcome, &events);

@@ -68,7 +68,7 @@ fn the_shaper_keeps_its_rate_with_the_overhead_of_each_packet() {
         let qdisc = format!("cake:bandwidth=10Mbit/s,{framing}");
         let flood = "[[udp]]\nname = 'flood'\nrate = '30Mbit/s'\npacket = '1000B'\n";
         let outcome = run(&qdisc, "rate = '100Mbit/s'\nlimit = '1000p'", flood);
-        let sent = 100.0 * outcome.compared().next().unwrap().1.utilization;
+        let sent = 100.0 * outcome.compared().next().unwrap().1.utilization.unwrap();
         assert!((sent / (10.0 * 1000.0 / bytes) - 1.0).abs() < 0.001, "{framing}: {sent} Mbit/s");
     }
 }

@@ -94,3 +94,16 @@ fn one_way_delays_begin_at_the_least_and_demands_follow_the_mean() {
     assert!((excess - least.as_nanos() as f64).abs() < 4e6, "{excess} ns above the least, not {least}");
     assert!(excess >= least.as_nanos() as f64 * 0.99 - 1024.0, "{excess} ns above the least, not {least}");
 }
+
+#[test]
+fn a_random_delay_before_transmission_reorders_nothing() {
+    for jitter in ["100us", "5ms", "50ms"] {
+        let flows = format!("[[tcp]]\nflows = 4\nsend_jitter = '{jitter}'\n");
+        let outcome = go(&scenario("5s", "droptail", &flows));
+        assert!(
+            outcome.flows.iter().all(|flow| flow.counts.sent > 50 && flow.reordered == 0),
+            "{jitter}: {:?}",
+            outcome.flows
+        );
+    }
+}

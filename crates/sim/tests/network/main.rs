@@ -3,6 +3,7 @@
 mod apps;
 mod balance;
 mod bbr;
+mod boundaries;
 mod cake;
 mod classes;
 mod control;

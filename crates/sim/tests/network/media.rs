@@ -1,6 +1,8 @@
 //! Links that lose, delay and reorder packets, and links with variable rates.
 
-use headgate_measure::{FlowRow, LinkRow, PacketEvent};
+use std::collections::BTreeSet;
+
+use headgate_measure::{FlowRow, LinkRow, Outcome, PacketEvent};
 use headgate_scenario::{Changes, Files, Scenario};
 
 use crate::network::{go, scenario, witness};
@@ -41,7 +43,7 @@ fn departures_follow_a_schedule_of_rates() {
 fn fair_shares_divide_the_mean_rate_of_a_link() {
     // 10 Mbit/s for a quarter of the run, 2 Mbit/s for the rest: 4 Mbit/s, of which 1460 bytes in 1500 are data.
     let outcome = go(&scenario("4s", "droptail", "schedule = [{ at = '1s', rate = '2Mbit/s' }]\n[[tcp]]\n"));
-    assert!((outcome.flows[0].fair_share_bps / (4e6 * 1460.0 / 1500.0) - 1.0).abs() < 1e-9);
+    assert!((outcome.flows[0].fair_share_bps.unwrap() / (4e6 * 1460.0 / 1500.0) - 1.0).abs() < 1e-9);
 }
 
 struct Trace;
@@ -76,11 +78,11 @@ fn losing(keys: &str, flows: &str) -> (f64, LinkRow) {
 
 #[test]
 fn a_link_loss_is_no_drop_and_does_not_arrive() {
-    let (goodput, row) = losing("loss = 0.1", "[[udp]]\nrate = '8Mbit/s'\nheader = '0B'\n");
-    // Binomial: 4 sigma of 40 000 packets at a tenth are 240.
+    let (goodput, row) = losing("loss = 0.1", "[[udp]]\nrate = '8Mbit/s'\nheader = '0B'\nstop = '39s'\n");
+    // Binomial: 4 sigma of 39 000 packets at a tenth are 237.
     assert_eq!(row.counts.dropped(), 0);
     assert!(row.link_losses.abs_diff(row.counts.sent / 10) < 240, "{} of {}", row.link_losses, row.counts.sent);
-    assert_eq!((goodput * 40.0 / 8000.0) as u64, row.counts.sent - row.link_losses);
+    assert_eq!((goodput * 40.0 / 8000.0).round() as u64, row.counts.sent - row.link_losses);
 }
 
 #[test]
@@ -89,13 +91,11 @@ fn link_losses_count_as_losses_of_their_flows() {
     let (outcome, events) = witness(&scenario("40s", "droptail", &format!("loss = 0.02\nloss_burst = 3\n{flows}")));
     assert_eq!(outcome.links[0].counts.dropped(), 0);
     // By flow: for each departure, whether the packet was delivered.
+    let of_kind = |kind| events.iter().filter(move |event| event.kind == kind);
+    let lost: BTreeSet<u64> = of_kind(PacketEvent::Lost).map(|event| event.packet).collect();
     let mut deliveries = vec![Vec::new(); 4];
-    for event in &events {
-        match event.kind {
-            PacketEvent::Sent => deliveries[event.flow as usize].push(true),
-            PacketEvent::Lost => *deliveries[event.flow as usize].last_mut().expect("it was sent") = false,
-            _ => {}
-        }
+    for event in of_kind(PacketEvent::Sent) {
+        deliveries[event.flow as usize].push(!lost.contains(&event.packet));
     }
     let lost = |deliveries: &[bool]| deliveries.iter().filter(|delivered| !**delivered).count() as u64;
     let agrees = |flow: &FlowRow| flow.link_losses > 0 && flow.link_losses == lost(&deliveries[flow.flow as usize]);
@@ -146,4 +146,52 @@ fn a_medium_has_its_own_random_stream() {
         arrived.map(|event| event.time).collect::<Vec<_>>()
     };
     assert_eq!(arrivals(""), arrivals("loss = 0.3\njitter = '5ms'"));
+}
+
+/// The utilization of each second.
+fn utilization_over_time(outcome: &Outcome) -> Vec<(f64, f64)> {
+    let rows = outcome.intervals.iter().filter(|row| row.metric.name() == "utilization" && row.link == Some(0));
+    rows.map(|row| (row.time_s, row.value)).collect()
+}
+
+#[test]
+fn a_link_of_rate_0_is_not_used_and_has_no_utilization() {
+    // 10 Mbit/s except from 1 to 3 s. A packet is in transmission when the rate falls, and the queue is full from then on.
+    let keys = "schedule = [{ at = '1s', rate = '0bit/s' }, { at = '3s', rate = '10Mbit/s' }]";
+    let flow = "[[udp]]\nrate = '5Mbit/s'\nheader = '0B'\n";
+    let outcome = go(&scenario("5s", "droptail", &format!("{keys}\n{flow}")));
+    let seconds = utilization_over_time(&outcome);
+    assert_eq!(seconds.iter().map(|(until, _)| *until).collect::<Vec<_>>(), [1.0, 4.0, 5.0], "no row without capacity");
+    // A packet has 8000 bits. The 50 queued packets leave after the pause.
+    for ((_, found), expected) in seconds.iter().zip([0.5, 0.54, 0.5]) {
+        assert!((found - expected).abs() < 0.002, "{seconds:?}");
+    }
+    let whole = outcome.links[0].utilization.expect("it carried packets for 3 s");
+    assert!((whole - 8.0 * outcome.links[0].counts.sent_bytes as f64 / 30e6).abs() < 0.001, "{whole}");
+}
+
+#[test]
+fn utilization_weighs_time_with_capacity() {
+    // 10 Mbit/s for a second, then 2 Mbit/s for three: 16 Mbit, of which 1 + 3 are sent.
+    let keys = "schedule = [{ at = '1s', rate = '2Mbit/s' }]\n[[udp]]\nrate = '1Mbit/s'\nheader = '0B'\n";
+    let outcome = go(&scenario("4s", "droptail", keys));
+    let whole = outcome.links[0].utilization.unwrap();
+    assert!((whole - 4.0 / 16.0).abs() < 0.001, "{whole}");
+    for ((_, found), expected) in utilization_over_time(&outcome).iter().zip([0.1, 0.5, 0.5, 0.5]) {
+        assert!((found - expected).abs() < 0.005, "{found} for {expected}");
+    }
+}
+
+#[test]
+fn the_utilization_of_a_trace_is_what_was_sent_of_its_opportunities() {
+    // Three opportunities of 1500 bytes in each 9 ms: 4 Mbit/s. The flow needs 2 Mbit/s, in packets of 500 bytes.
+    let text = "name = 't'\nduration = '9s'\nqdiscs = ['droptail']\nrecord = { interval = '1s', events = 'all' }\n\
+                link = { trace = 'lte', delay = '10ms', limit = '50p', reverse.rate = '10Mbit/s' }\n\
+                [[udp]]\nrate = '2Mbit/s'\npacket = '500B'\nheader = '0B'\n";
+    let scenario = Scenario::read_with(text, "t.toml", &Changes::default(), &Trace).unwrap();
+    let (outcome, _) = witness(&scenario);
+    let whole = outcome.links[0].utilization.unwrap();
+    let possible = 3000.0 * 1500.0;
+    assert!((whole - outcome.links[0].counts.sent_bytes as f64 / possible).abs() < 1500.0 / possible, "{whole}");
+    assert!((whole - 2e6 * 9.0 / 8.0 / possible).abs() < 0.02, "{whole}");
 }

@@ -62,7 +62,9 @@ impl Digest {
     }
     fn link(&mut self, link: &LinkRow) {
         self.counts(&link.counts);
-        [link.utilization, link.queue_packets_mean, link.queue_bytes_mean].into_iter().for_each(|x| self.real(x));
+        [link.utilization.unwrap(), link.queue_packets_mean, link.queue_bytes_mean]
+            .into_iter()
+            .for_each(|x| self.real(x));
         link.port.queue_delay.iter().for_each(|(value, count)| {
             self.real(value);
             self.number(count);
@@ -78,7 +80,7 @@ fn digest(outcome: &Outcome) -> u64 {
             .into_iter()
             .for_each(|n| digest.number(n));
         digest.counts(&flow.counts);
-        [flow.goodput_bps, flow.fair_share_bps].into_iter().for_each(|x| digest.real(x));
+        [flow.goodput_bps, flow.fair_share_bps.unwrap_or(-1.0)].into_iter().for_each(|x| digest.real(x));
         [flow.cwnd_mean, flow.queue_delay_ms_mean].into_iter().for_each(|x| digest.real(x.unwrap_or(-1.0)));
     }
     for row in &outcome.intervals {

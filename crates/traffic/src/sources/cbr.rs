@@ -95,6 +95,10 @@ impl SourceModel for Cbr {
         Some(self.rates().into_iter().map(|(_, rate)| rate).fold(0.0, f64::max))
     }
 
+    fn write_bytes(&self) -> Option<u64> {
+        Some(self.bytes)
+    }
+
     fn rates(&self) -> Vec<(Span, f64)> {
         let nominal = |(least, random): (Span, Span)| least.as_secs_f64() + random.as_secs_f64() / 2.0;
         let rate = |step: &RateStep| step.gap.map_or(0.0, |gap| self.bytes as f64 / nominal(gap));

@@ -48,6 +48,10 @@ impl SourceModel for Telnet {
         Some(SourceWrite::after_start(self.gap.draw(rng), WriteAmount::Bytes(self.bytes)))
     }
 
+    fn write_bytes(&self) -> Option<u64> {
+        Some(self.bytes)
+    }
+
     fn nominal_rate(&self) -> Option<f64> {
         Some(1e9 * self.bytes as f64 / self.gap.distribution().mean())
     }

@@ -51,8 +51,22 @@ def _of_flows(key: str, take: Callable[[str], Callable[[Any], Any]], **words: An
 
 _QUEUE_DELAY = Measure(
     "queue_delay_ms", measuring.parts_of_link("queue_delay_ms"), Units.TIME,
-    "Queueing delay at the bottleneck of packets that were sent. RFC 7928, section 2.6.",
+    "Queueing delay of packets that were sent, of flows at the bottleneck. Flows that do not cross it have that of the "
+    "first link on their route that compares disciplines, or else of the slowest. RFC 7928, section 2.6.",
     name="queue delay", parts=SPREAD,
+)  # fmt: skip
+
+_DRIFT = Measure(
+    "drift", measuring.drift_of("queue_packets"), Units.SHARE,
+    "Change from the first to the second half of the window, without sign, over the mean: of the queue length for the "
+    "link, of the goodput for flows. 0 if the mean is 0. Large values show that the warm-up was too short.",
+    name="drift", title="Drift %",
+)  # fmt: skip
+_SAMPLES = Measure(
+    "independent_samples", measuring.samples_of("queue_packets"), Units.COUNT,
+    "Independent samples that a seed's window holds: its intervals over their autocorrelation time, of the queue "
+    "length for the link, of the goodput for flows. Null if the window is too short to tell.",
+    name="independent samples", also=("samples",), lower=False, title="Independent samples",
 )  # fmt: skip
 
 #: Measures of a link, in the document's order.
@@ -68,6 +82,8 @@ LINK = (
     _of_link("loss_synchronization.pairwise", "loss_sync_pairwise", title="Chance that another flow loses too"),
     _of_link("queue_packets_mean", name="queue length", also=("queue packets",)),
     _QUEUE_DELAY._replace(title="Delay", shown=("min", "mean", "max")),
+    _DRIFT,
+    _SAMPLES,
 )
 
 #: Measures of flows, from the table `flows`.
@@ -78,7 +94,7 @@ COUNTED = (
     _of_flows("throughput_bps", measuring.total, name="throughput", lower=False),
     _of_flows("fair_share_bps", measuring.total),
     Measure("share_of_fair", measuring.quotient("goodput_bps", "fair_share_bps"), Units.RATIO,
-            "Goodput over fair share; 1 is fair.", name="share", lower=False),
+            "Goodput over fair share by the scenario's unit of fairness; 1 is fair.", name="share", lower=False),
     Measure("drop_rate", measuring.quotient("dropped", "arrived"), Units.SHARE,
             "Packets dropped over packets that arrived. RFC 7928, section 2.3.", name="drop rate"),
     Measure("mark_rate", measuring.quotient("marked", "arrived"), Units.SHARE,
@@ -126,20 +142,23 @@ DISTRIBUTED = (
             "Completion time of finished transfers, from the handover to TCP to the last byte at the receiver. RFC "
             "7928, section 2.1.",
             name="completion", also=("completion time",), parts=SPREAD[1:5], title="Completion", shown=("p50", "p95")),
+    _DRIFT._replace(take=measuring.drift_of("goodput_bps"), title="Goodput's drift %"),
+    _SAMPLES._replace(take=measuring.samples_of("goodput_bps")),
 )  # fmt: skip
 
 FLOWS = COUNTED + DISTRIBUTED
 
 JAIN = Measure(
     "jain", measuring.jain, Units.RATIO,
-    "Jain's index of goodput over fair share: 1 if all flows get their share. Flows without a share do not count, nor "
-    "flows that end and demand no more than it. RFC 5166, section 2.3.1.",
+    "Jain's index of goodput over fair share: 1 if all units of fairness, by default flows, get their share. Flows "
+    "without a share do not count, nor flows that end and demand no more than it. RFC 5166, section 2.3.1.",
     name="jain", also=("jain index", "fairness"), lower=False,
 )  # fmt: skip
 
 MISALLOCATED = Measure(
     "misallocated_bps", measuring.misallocated, Units.RATE,
-    "Absolute difference between goodput and fair share, summed over groups. `headgate run` ranks disciplines by it.",
+    "Absolute difference between goodput and fair share, summed over groups; over units if `fair` is not the flow. "
+    "`headgate run` ranks disciplines by it.",
     name="misallocated",
 )  # fmt: skip
 

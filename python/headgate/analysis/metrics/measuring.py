@@ -5,9 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from headgate.analysis import steadiness
 from headgate.analysis.columns import ColumnArrays
-from headgate.analysis.distributions import estimates, merged
-from headgate.analysis.metrics.views import Array, FlowsView, LinkView, known_mean, ratio
+from headgate.analysis.distributions import estimates, merged, quantile
+from headgate.analysis.metrics.rows import Array
+from headgate.analysis.metrics.views import FlowsView, LinkView, known_mean, ratio, sums
 from headgate.analysis.spread import Estimate, estimate
 from headgate.scenario import Role
 
@@ -83,17 +85,23 @@ def delay_variation(flows: FlowsView) -> dict[str, Estimate]:
 
 def goodput_variation(flows: FlowsView) -> Estimate:
     """The coefficient of variation of the groups' total goodput per interval, after the warm-up."""
-    rows = flows.rows(ColumnArrays.of(flows.result, "intervals").where(metric="goodput_bps"))
-    rows = rows.only(rows["time_s"] > flows.result.scenario.warmup_s)
-    by_seed = [rows.of_seed(seed) for seed in flows.seeds]
-    each = [_by_time(of_seed["time_s"], of_seed["value"]) for of_seed in by_seed]
+    each = flows.windows("goodput_bps")
     return estimate(float(one.std() / one.mean()) if len(one) > 1 and one.mean() > 0 else None for one in each)
 
 
-def _by_time(time: Array, value: Array) -> Array:
-    """The sum of the values at each time, in the order of times."""
-    _, index = np.unique(time, return_inverse=True)
-    return np.bincount(index, weights=value).astype(np.float64)
+def drift_of(metric: str) -> Callable[[LinkView | FlowsView], Estimate]:
+    """The size of the change of a metric over time between the halves of the window, over its mean."""
+
+    def measure(view: LinkView | FlowsView) -> Estimate:
+        found = [steadiness.drift([window]) for window in view.windows(metric)]
+        return estimate(None if each is None else abs(each.relative) for each in found)
+
+    return measure
+
+
+def samples_of(metric: str) -> Callable[[LinkView | FlowsView], Estimate]:
+    """The independent samples of a metric over time in the window."""
+    return lambda view: estimate(map(steadiness.samples, view.windows(metric)))
 
 
 def transfers(flows: FlowsView) -> Estimate:
@@ -111,8 +119,7 @@ def completion(flows: FlowsView) -> dict[str, Estimate]:
     done = [one[np.isfinite(one)] for one in _completion_times(flows)]
     quantiles = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
     return {"mean": estimate(float(one.mean()) if len(one) else None for one in done)} | {
-        part: estimate(float(np.quantile(one, share)) if len(one) else None for one in done)
-        for part, share in quantiles.items()
+        part: estimate(quantile(one, share) if len(one) else None for one in done) for part, share in quantiles.items()
     }
 
 
@@ -132,21 +139,55 @@ def has_both(roles: Iterable[Role]) -> bool:
 
 
 def misallocated(flows: FlowsView) -> Estimate:
-    """Misallocated goodput: |goodput - fair share|, summed over groups.
+    """Misallocated goodput: |goodput - fair share|, summed over units or groups, and over both ways of a link.
 
-    With both kinds of flows, the sum is over responsive and unresponsive flows; with one group, over its flows. Flows
-    that demand at most their fair share are left out if there are others.
+    With hosts, groups or classes as units, the sum is over units with flows that demand more than their fair share.
+    With flows it is over groups: over responsive and unresponsive flows if there are both, over flows of a single
+    group. Flows that demand at most their fair share are left out if there are others.
     """
+    ways = [[group for group in way.groups if group in flows.groups] for way in flows.result.scenario.ways]
+    each = [_misallocated(flows.of(groups)) for groups in ways if groups]
+    return estimate(np.sum(each, axis=0))
+
+
+def _misallocated(flows: FlowsView) -> Array:
+    """The same of flows that share a link in one direction, by seed."""
     groups = flows.groups
-    if has_both(group.role for group in groups):
-        parts = [flows.of([group for group in groups if group.role == role]) for role in _COMPARED_ROLES]
+    greedy = [group for group in groups if group.role != Role.MODEST] or groups
+    if flows.unit.name != "flow":
+        units = flows.unit.of_flows
+        counted = np.isin(units[flows.columns], units[flows.of(greedy).columns])
+        goodput, fair = (
+            sums(flows[column][:, counted], units[flows.columns][counted])
+            for column in ("goodput_bps", "fair_share_bps")
+        )
+    elif has_both(group.role for group in groups):
+        goodput, fair = _totals(flows.of([group for group in groups if group.role == role]) for role in _COMPARED_ROLES)
+    elif len(greedy) > 1:
+        goodput, fair = _totals(flows.of([group]) for group in greedy)
     else:
-        greedy = [group for group in groups if group.role != Role.MODEST] or groups
-        parts = [flows.of([group]) for group in greedy]
-    goodput = [part.total("goodput_bps") for part in parts]
-    fair = [part.total("fair_share_bps") for part in parts]
-    if len(parts) == 1:
-        # Fair shares within a group are equal.
-        goodput, fair = list(parts[0]["goodput_bps"].T), [fair[0] / len(parts[0].columns)] * len(parts[0].columns)
-    pairs = list(zip(goodput, fair, strict=True))
-    return estimate(sum(abs(got[seed] - due[seed]) for got, due in pairs) for seed in range(len(flows.seeds)))
+        alone = flows.of(greedy)
+        goodput, fair = alone["goodput_bps"], alone["fair_share_bps"]
+    apart: Array = np.abs(goodput - fair).sum(axis=1)
+    return apart
+
+
+def _totals(parts: Iterable[FlowsView]) -> tuple[Array, Array]:
+    """Goodput and fair share of each part: a row for each seed, a column for each part."""
+    totals = [(part.total("goodput_bps"), part.total("fair_share_bps")) for part in parts]
+    goodput, fair = zip(*totals, strict=True)
+    return np.column_stack(goodput), np.column_stack(fair)
+
+
+def fairness(flows: FlowsView) -> list[dict[str, Any]]:
+    """Fairness by each unit that the scenario shows: the number of units, Jain's index, misallocated goodput."""
+    views = [flows.by(unit) for unit in flows.result.scenario.fair_units]
+    return [
+        {
+            "unit": view.unit.name,
+            "units": view.units,
+            "jain": jain(view),
+            "misallocated_bps": misallocated(view),
+        }
+        for view in views
+    ]

@@ -10,34 +10,18 @@ import numpy.typing as npt
 from headgate.analysis.columns import ColumnArrays
 from headgate.analysis.distributions import BinnedValues, by_seed
 from headgate.analysis.links import LinkDirection
+from headgate.analysis.metrics.rows import Array, FlowRows, ResultRows
 from headgate.files.result_tables import ResultTables
 from headgate.scenario import Group
-
-Array = npt.NDArray[np.float64]
-
-
-class ResultRows:
-    """The rows of one discipline as arrays: a row for each seed, a column for each flow, or one for the link."""
-
-    def __init__(self, table: ColumnArrays, seeds: int) -> None:
-        self._table = table
-        self._seeds = seeds
-        self._read: dict[str, Array] = {}
-
-    def __getitem__(self, column: str) -> Array:
-        if column not in self._read:
-            self._read[column] = self._table[column].reshape(self._seeds, -1)
-        return self._read[column]
-
-    def columns(self, prefix: str) -> Iterator[str]:
-        """The columns whose names begin with `prefix`."""
-        return (name for name in self._table.names if name.startswith(prefix))
+from headgate.scenario.fair import FairUnit
+from headgate.scenario.queues import queue_of
 
 
 class LinkView:
     """A direction of a link under one discipline. A column of `links` has one value per seed."""
 
     def __init__(self, result: ResultTables, qdisc: str, direction: LinkDirection) -> None:
+        self._result, self._qdisc, self._direction = result, qdisc, direction
         self._rows = ResultRows(
             direction.of(ColumnArrays.of(result, "links").where(qdisc=qdisc)), len(result.scenario.seeds)
         )
@@ -46,17 +30,22 @@ class LinkView:
         values: Array = self._rows[column][:, 0]
         return values
 
+    def windows(self, metric: str) -> list[Array]:
+        """A metric over time after the warm-up, one series for each seed."""
+        rows = self._direction.of(ColumnArrays.of(self._result, "intervals").where(qdisc=self._qdisc, metric=metric))
+        return windows(rows, self._result)
+
 
 class FlowsView:
     """Groups of flows taken together."""
 
     def __init__(
-        self, result: ResultTables, qdisc: str, groups: Sequence[Group], table: ResultRows | None = None
+        self, result: ResultTables, qdisc: str, groups: Sequence[Group], table: FlowRows | None = None
     ) -> None:
         self.result = result
         self.qdisc = qdisc
         self.groups = groups
-        self._rows = table or flow_rows(result, qdisc)
+        self._rows = table or FlowRows(result, qdisc)
         self.columns = [
             number
             for group, columns_of_group in columns_by_group(result.scenario.groups)
@@ -68,7 +57,7 @@ class FlowsView:
     @classmethod
     def each(cls, result: ResultTables, qdisc: str) -> Iterator[Self]:
         """Every group of the scenario by itself."""
-        table = flow_rows(result, qdisc)
+        table = FlowRows(result, qdisc)
         for group, columns_of_group in columns_by_group(result.scenario.groups):
             view = cls(result, qdisc, [group], table)
             view._selected = columns_of_group
@@ -77,6 +66,20 @@ class FlowsView:
     def of(self, groups: Sequence[Group]) -> "FlowsView":
         """Some of the scenario's groups under the same discipline."""
         return FlowsView(self.result, self.qdisc, groups, self._rows)
+
+    def by(self, unit: FairUnit) -> "FlowsView":
+        """The same groups with the fair shares by another unit."""
+        return FlowsView(self.result, self.qdisc, self.groups, FlowRows(self.result, self.qdisc, unit))
+
+    @property
+    def unit(self) -> FairUnit:
+        """The unit of the fair shares."""
+        return self._rows.unit
+
+    @property
+    def units(self) -> int:
+        """The number of units among these flows."""
+        return len(self.columns) if self.unit.name == "flow" else len(set(self.unit.of_flows[self.columns].tolist()))
 
     @property
     def seeds(self) -> list[int]:
@@ -88,8 +91,8 @@ class FlowsView:
         return self._rows[column][:, self._selected]
 
     def total(self, column: str) -> Array:
-        """The sum over flows."""
-        whole: Array = self[column].sum(axis=1)
+        """The sum over flows. A flow without a value, as without a fair share, adds nothing."""
+        whole: Array = np.nansum(self[column], axis=1)
         return whole
 
     def reasons(self) -> Iterator[str]:
@@ -97,20 +100,27 @@ class FlowsView:
         return (name for name in self._rows.columns("dropped_") if np.nansum(self._rows[name]) > 0)
 
     def jain(self) -> Array:
-        """Jain's index."""
-        return jain(self._rows, self.result.scenario.groups, self._selected)
+        """Jain's index over the units of the fair shares."""
+        return jain(self._rows, self.result.scenario.groups, self._selected, self.unit)
 
     def rows(self, table: ColumnArrays) -> ColumnArrays:
         """The rows of these groups and this discipline, in a table with a row per group."""
         return _of(table.where(qdisc=self.qdisc), self.groups)
 
+    def windows(self, metric: str) -> list[Array]:
+        """A metric over time after the warm-up, summed over groups, one series for each seed."""
+        return windows(self.rows(ColumnArrays.of(self.result, "intervals").where(metric=metric)), self.result)
+
     def histograms(self, table: str, measure: str) -> list[BinnedValues]:
-        """The histogram of a distribution for each seed. Queueing delays and losses are those at the bottleneck."""
-        rows, value = self._tables[table].where(measure=measure), VALUES[table]
-        if measure != "one_way_delay":
-            name, direction = self.result.scenario.bottleneck
-            rows = rows.where(link=name, direction=direction)
-        return by_seed(rows, value, self.seeds)
+        """The histogram of a distribution for each seed. Queueing delays and losses are those at each group's queue."""
+        if measure == "one_way_delay":
+            return by_seed(self._tables[table].where(measure=measure), VALUES[table], self.seeds)
+        rows = ColumnArrays.joined(
+            _of(self._tables[table], [group]).where(measure=measure, link=queue.link, direction=queue.direction)
+            for group in self.groups
+            for queue in [queue_of(self.result.scenario, group)]
+        )
+        return by_seed(rows, VALUES[table], self.seeds)
 
     def one_way_delays(self) -> list[list[BinnedValues]]:
         """The histograms of one-way delay, by group and seed."""
@@ -126,9 +136,16 @@ class FlowsView:
 VALUES = {"delays": "delay_ms", "losses": "value"}
 
 
-def flow_rows(result: ResultTables, qdisc: str) -> ResultRows:
-    """The flows under one discipline."""
-    return ResultRows(ColumnArrays.of(result, "flows").where(qdisc=qdisc), len(result.scenario.seeds))
+def over_time(rows: ColumnArrays) -> tuple[Array, Array]:
+    """The times of rows of one seed, and the sum of the values at each."""
+    times, index = np.unique(rows["time_s"], return_inverse=True)
+    return times, np.bincount(index, weights=rows["value"], minlength=len(times)).astype(np.float64)
+
+
+def windows(rows: ColumnArrays, result: ResultTables) -> list[Array]:
+    """The values of rows after the warm-up, summed at each time, one series for each seed."""
+    rows = rows.only(rows["time_s"] > result.scenario.warmup_s)
+    return [over_time(rows.of_seed(seed))[1] for seed in result.scenario.seeds]
 
 
 def columns_by_group(groups: Sequence[Group]) -> Iterator[tuple[Group, slice]]:
@@ -147,17 +164,34 @@ def _of(table: ColumnArrays, groups: Sequence[Group]) -> ColumnArrays:
 
 
 def jain(
-    flows: ResultRows | Mapping[str, Array], groups: Sequence[Group], selected: list[int] | slice = slice(None)
+    flows: FlowRows | Mapping[str, Array],
+    groups: Sequence[Group],
+    selected: list[int] | slice = slice(None),
+    unit: FairUnit | None = None,
 ) -> Array:
-    """Jain's index of goodput over fair share, for flows with a fair share above 0: 1 if all values are equal.
+    """Jain's index of goodput over fair share, for units with a fair share above 0: 1 if all values are equal.
 
-    Brief flows do not count, since their goodput is limited by the data they had to send. `selected` are columns.
+    Brief flows do not count, since their goodput is limited by the data they had to send. `selected` are columns. The
+    goodputs and fair shares of the flows of a unit are added; without `unit`, each flow is one.
     """
     goodput, fair = flows["goodput_bps"][:, selected], flows["fair_share_bps"][:, selected]
     lasting = np.repeat([not group.brief for group in groups], [group.flows for group in groups])[selected]
     due = (fair > 0) & lasting
-    share = np.divide(goodput, fair, out=np.zeros_like(goodput), where=due)
-    return ratio(share.sum(axis=1) ** 2, due.sum(axis=1) * (share**2).sum(axis=1))
+    if unit is not None and unit.name != "flow":
+        goodput, fair = (sums(np.where(due, each, 0.0), unit.of_flows[selected]) for each in (goodput, fair))
+        due = fair > 0
+    return jains_index(np.divide(goodput, fair, out=np.zeros_like(goodput), where=due), due)
+
+
+def jains_index(shares: Array, due: npt.NDArray[np.bool_]) -> Array:
+    """Jain's index of each row of `shares`, over the values that are `due`; the others must be 0."""
+    return ratio(shares.sum(axis=1) ** 2, due.sum(axis=1) * (shares**2).sum(axis=1))
+
+
+def sums(values: Array, unit_of_flow: npt.NDArray[np.int64]) -> Array:
+    """The sum over the flows of each unit: a row for each seed, a column for each unit."""
+    _, units = np.unique(unit_of_flow, return_inverse=True)
+    return np.array([np.bincount(units, weights=row) for row in values])
 
 
 def ratio(part: Array, whole: Array) -> Array:

@@ -19,7 +19,7 @@ QDISCS = {
     "SFQ, fixed hash": SFQ,
 }
 
-#: Packets sent after a packet of their flow that arrived later, in percent of the packets sent.
+#: Packets that arrived after a packet of their flow that was sent later, in percent of the packets sent.
 REORDERED = percent("reordered", "sent")
 #: Packets reordered per change of the hash function, over the mean number of packets queued.
 PER_CHANGE = total("reordered") / RunMeasure(lambda run: run.seconds / PERIOD * link("queue_packets_mean")(run))
@@ -27,8 +27,8 @@ PER_CHANGE = total("reordered") / RunMeasure(lambda run: run.seconds / PERIOD * 
 EXPERIMENT = experiment(
     place="section V-E",
     about="400 TCP flows and eight unresponsive flows of 5 Mbit/s, as in figure 19. The hash functions of SFB and of "
-    "SFQ change every 2 s. A packet counts as reordered if the queue sent a packet of its flow before it that arrived "
-    "later. SFQ leaves queued packets in their queues, or, with book-keeping, moves them to their flows' new queues.",
+    "SFQ change every 2 s. A packet counts as reordered if it reaches the receiver after a packet of its flow that was "
+    "sent later. SFQ leaves queued packets in their queues, or, with book-keeping, moves them to new ones.",
     qdiscs=QDISCS,
     cases=grid(unresponsive=(8,), rate=(5,)),
     measures={
