@@ -74,6 +74,11 @@ impl GroupDemand {
         self.useful
     }
 
+    /// The demand in the long run.
+    pub fn over_run(&self) -> &FlowDemand {
+        &self.over_run
+    }
+
     /// The demand while all flows have data to send.
     pub fn while_active(&self) -> FlowDemand {
         FlowDemand { want: self.want_while_active, ..self.over_run.clone() }

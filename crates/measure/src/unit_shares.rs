@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use headgate_scenario::{FairUnit, Scenario};
 
-use crate::fair_share::{FairShare, fair_shares};
+use crate::fair_share::{FairShare, GroupDemand, fair_shares, group_demands};
 use crate::max_min::{FlowDemand, max_min};
 
 /// The unit with the least weight counts as this many equal parts, the others as more of them in proportion. The number has
@@ -33,7 +33,7 @@ pub fn unit_shares(scenario: &Scenario, unit: FairUnit, active: impl Fn(usize) -
     let within: Vec<BTreeMap<usize, f64>> =
         members.iter().zip(whole).map(|(members, share)| divided(&groups, members, share)).collect();
     let share = |(flow, (unit, group)): (usize, &(u32, usize))| match within[*unit as usize].get(group) {
-        Some(share) if active(flow) => share * groups[*group].useful,
+        Some(share) if active(flow) => share * groups[*group].useful(),
         _ => 0.0,
     };
     placed.iter().enumerate().map(share).collect()
@@ -53,25 +53,6 @@ pub fn unit_of_groups(scenario: &Scenario, unit: FairUnit) -> Vec<FairShare> {
     scenario.groups().zip(fair_shares(scenario)).map(of_group).collect()
 }
 
-/// The demand of a flow of a group in bit/s on the wire, the useful fraction of its packets, and its links.
-struct GroupDemand {
-    want: f64,
-    useful: f64,
-    route: Vec<usize>,
-}
-
-fn group_demands(scenario: &Scenario) -> Vec<GroupDemand> {
-    let tcp = scenario.tcp.iter().map(|group| (group.packet, group.header));
-    let sizes = tcp.chain(scenario.udp.iter().map(|group| (group.packet, group.header)));
-    let shares = fair_shares(scenario);
-    let group = |((route, share), (packet, header)): ((&[_], FairShare), (u32, u32))| {
-        let useful = f64::from(packet - header) / f64::from(packet);
-        let route = route.iter().map(|hop: &headgate_scenario::Hop| usize::from(hop.number())).collect();
-        GroupDemand { want: share.demand_bps / useful, useful, route }
-    };
-    scenario.routes().zip(shares).zip(sizes).map(group).collect()
-}
-
 /// The share of each unit in bit/s on the wire; 0 of a unit without members.
 fn shares_of_units(scenario: &Scenario, groups: &[GroupDemand], members: &[Members], weights: &[f64]) -> Vec<f64> {
     let capacities: Vec<f64> = scenario.hops().map(|hop| scenario.mean_rate(hop).as_bits() as f64).collect();
@@ -80,9 +61,9 @@ fn shares_of_units(scenario: &Scenario, groups: &[GroupDemand], members: &[Membe
     let equal = inhabited().all(|(unit, _)| weights[unit] == lightest);
     let demand = |(unit, members): (usize, &Members)| {
         let parts = if equal { 1 } else { (weights[unit] / lightest * PARTS).round() as u32 };
-        let want: f64 = members.iter().map(|(group, flows)| groups[*group].want * f64::from(*flows)).sum();
+        let want: f64 = members.iter().map(|(group, flows)| groups[*group].over_run().want * f64::from(*flows)).sum();
         // All members of a unit take the same route.
-        let route = members.keys().next().map(|group| groups[*group].route.clone()).unwrap_or_default();
+        let route = members.keys().next().map(|group| groups[*group].over_run().route.clone()).unwrap_or_default();
         FlowDemand { flows: parts, want: want / f64::from(parts), route }
     };
     let demands: Vec<FlowDemand> = inhabited().map(demand).collect();
@@ -96,8 +77,11 @@ fn shares_of_units(scenario: &Scenario, groups: &[GroupDemand], members: &[Membe
 
 /// The share of a flow of each group in a unit that has `share`, in bit/s on the wire.
 fn divided(groups: &[GroupDemand], members: &Members, share: f64) -> BTreeMap<usize, f64> {
-    let demand =
-        |(group, flows): (&usize, &u32)| FlowDemand { flows: *flows, want: groups[*group].want, route: vec![0] };
+    let demand = |(group, flows): (&usize, &u32)| FlowDemand {
+        flows: *flows,
+        want: groups[*group].over_run().want,
+        route: vec![0],
+    };
     let shares = max_min(&[share], &members.iter().map(demand).collect::<Vec<_>>());
     members.keys().copied().zip(shares).collect()
 }

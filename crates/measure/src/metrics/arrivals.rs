@@ -9,7 +9,7 @@ use aqm::{Span, Time};
 
 /// The part of a run in which something happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
+pub enum RunPhase {
     WarmUp,
     /// From the end of the warm-up on, and before the end.
     Measured,
@@ -45,21 +45,21 @@ impl Arrivals {
 
     /// When `at` is.
     #[inline(always)]
-    pub fn phase(&self, at: Time) -> Phase {
+    pub fn phase(&self, at: Time) -> RunPhase {
         if at >= self.end {
-            Phase::AfterEnd
+            RunPhase::AfterEnd
         } else if at >= self.warmup_end {
-            Phase::Measured
+            RunPhase::Measured
         } else {
-            Phase::WarmUp
+            RunPhase::WarmUp
         }
     }
 
     /// `bytes` of a flow (flow, group) arrive at `at`, which is in `phase`.
     #[inline(always)]
-    pub fn add(&mut self, (flow, group): (usize, usize), bytes: u64, (at, phase): (Time, Phase)) {
-        if phase != Phase::AfterEnd {
-            self.flows[flow][usize::from(phase == Phase::Measured)] += bytes;
+    pub fn add(&mut self, (flow, group): (usize, usize), bytes: u64, (at, phase): (Time, RunPhase)) {
+        if phase != RunPhase::AfterEnd {
+            self.flows[flow][usize::from(phase == RunPhase::Measured)] += bytes;
             self.intervals.add(group, bytes, at);
         }
     }
@@ -136,7 +136,7 @@ mod tests {
                 }
                 let arrives = now + ahead * 10;
                 let phase = met.phase(at(arrives));
-                prop_assert_eq!(phase == Phase::AfterEnd, arrives >= 1000);
+                prop_assert_eq!(phase == RunPhase::AfterEnd, arrives >= 1000);
                 met.add((flow, flow), bytes, (at(arrives), phase));
                 if arrives < 1000 && now < 1000 {
                     expected[(arrives / interval) as usize][flow] += bytes;

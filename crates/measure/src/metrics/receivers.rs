@@ -4,7 +4,7 @@ use aqm::parts::Histogram;
 use aqm::{Span, Time, Why};
 use headgate_scenario::{Scenario, UdpGroup};
 
-use super::arrivals::{Arrivals, Phase};
+use super::arrivals::{Arrivals, RunPhase};
 use super::fairness::{FairnessMeter, FairnessRow, IndexedGroup};
 use super::milestones::{MilestoneMeter, Milestones};
 use super::reordering::{ReorderingMeter, SendingOrder};
@@ -80,8 +80,8 @@ impl ReceiverMetrics {
         [left, arrives]: [Time; 2],
     ) {
         let phase = self.arrivals.phase(arrives);
-        self.reordering.packet_arrives(of.0, sent, phase == Phase::Measured);
-        if phase == Phase::Measured {
+        self.reordering.packet_arrives(of.0, sent, phase == RunPhase::Measured);
+        if phase == RunPhase::Measured {
             let OneWayDelays { base, excess } = &mut self.delays[of.1];
             debug_assert!(age + SEND_TIME_ERROR >= *base, "a packet took {age}, and its path takes {base}");
             excess.record(age.as_nanos().saturating_sub(base.as_nanos()));
@@ -97,9 +97,9 @@ impl ReceiverMetrics {
     }
 
     #[inline(always)]
-    fn add_bytes(&mut self, (flow, group): (usize, usize), bytes: u64, left: Time, arrives: (Time, Phase)) {
+    fn add_bytes(&mut self, (flow, group): (usize, usize), bytes: u64, left: Time, arrives: (Time, RunPhase)) {
         self.arrivals.add((flow, group), bytes, arrives);
-        if self.fairness.deliver(flow, group, bytes, left) && arrives.1 != Phase::AfterEnd {
+        if self.fairness.deliver(flow, group, bytes, left) && arrives.1 != RunPhase::AfterEnd {
             self.milestones.delivered_first(flow, arrives.0);
         }
         self.milestones.delivered(flow, bytes, left);

@@ -12,7 +12,7 @@ use crate::shared_links::SharedLinks;
 
 /// A change in the number of active flows of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Change {
+enum ActivityChange {
     Begin(u16),
     End(u16),
     /// All its flows stop.
@@ -23,7 +23,7 @@ enum Change {
 pub struct ShareMeter<const SCALES: usize> {
     links: SharedLinks,
     stops: Vec<Time>,
-    changes: BinaryHeap<Reverse<(Time, Change)>>,
+    changes: BinaryHeap<Reverse<(Time, ActivityChange)>>,
     now: Time,
     /// By group and scale: bits that each active flow is due in the slot.
     due: Vec<[f64; SCALES]>,
@@ -35,18 +35,18 @@ impl<const SCALES: usize> ShareMeter<SCALES> {
         let stops: Vec<Time> = stops.collect();
         let mut changes = BinaryHeap::with_capacity(flows + stops.len());
         let stopping = (0..).zip(&stops).filter(|(_, stop)| **stop != Time::NEVER);
-        changes.extend(stopping.map(|(group, stop)| Reverse((*stop, Change::Stop(group)))));
+        changes.extend(stopping.map(|(group, stop)| Reverse((*stop, ActivityChange::Stop(group)))));
         ShareMeter { due: vec![[0.0; SCALES]; links.groups()], links, stops, changes, now: Time::ZERO }
     }
 
     /// A flow of `group` begins at `at`.
     pub fn flow_begins(&mut self, group: usize, at: Time) {
-        self.changes.push(Reverse((at, Change::Begin(group as u16))));
+        self.changes.push(Reverse((at, ActivityChange::Begin(group as u16))));
     }
 
     /// A flow of `group` ends at `at`.
     pub fn flow_ends(&mut self, group: usize, at: Time) {
-        self.changes.push(Reverse((at, Change::End(group as u16))));
+        self.changes.push(Reverse((at, ActivityChange::End(group as u16))));
     }
 
     /// Adds up the shares until `until`. Calls `began` with the group of each flow that begins before it.
@@ -56,7 +56,7 @@ impl<const SCALES: usize> ShareMeter<SCALES> {
         {
             self.changes.pop();
             self.add_until(at);
-            if let Change::Begin(group) = change {
+            if let ActivityChange::Begin(group) = change {
                 began(usize::from(group));
             }
             self.apply(change, at);
@@ -67,12 +67,12 @@ impl<const SCALES: usize> ShareMeter<SCALES> {
         }
     }
 
-    fn apply(&mut self, change: Change, at: Time) {
+    fn apply(&mut self, change: ActivityChange, at: Time) {
         match change {
-            Change::Stop(group) => self.links.end_all(group.into()),
-            Change::Begin(group) | Change::End(group) if at >= self.stops[usize::from(group)] => {}
-            Change::Begin(group) => self.links.begin(group.into()),
-            Change::End(group) => self.links.end(group.into()),
+            ActivityChange::Stop(group) => self.links.end_all(group.into()),
+            ActivityChange::Begin(group) | ActivityChange::End(group) if at >= self.stops[usize::from(group)] => {}
+            ActivityChange::Begin(group) => self.links.begin(group.into()),
+            ActivityChange::End(group) => self.links.end(group.into()),
         }
     }
 
