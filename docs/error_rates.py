@@ -20,6 +20,8 @@ from headgate.analysis.judge import Quantity
 from headgate.analysis.pairs import ComparedPairs
 from headgate.analysis.significance import ALPHA, holm
 from headgate.compare.gaps import compare, gap
+from headgate.evaluate.grade import Grade, graded
+from headgate.evaluate.section import Criterion
 from headgate.terminal import columns
 from headgate.tuning.goals import Goals, changes
 
@@ -80,6 +82,7 @@ def statements(result: headgate.Result) -> dict[str, Null]:
         "`headgate run`: a pair of the sentence's findings": run_findings(result),
         "`headgate compare`: a gap in the table": compare_table(result),
         "`headgate sensitivity`, `tune`: a change of a metric": changed_metrics(result),
+        "`headgate evaluate`: a grade whose threshold is the true mean": grades(result),
     }
 
 
@@ -150,6 +153,19 @@ def changed_metrics(result: headgate.Result) -> Null:
             was, *others = (Quantity(tuple(values(quantity, group))) for group in groups)
             rows += [(goal, now, was) for now in others]
         return any(each.shown for each in changes(rows))
+
+    return null
+
+
+def grades(result: headgate.Result) -> Null:
+    """The grade of the first group by a threshold that is the mean over all runs: it is neither better nor worse."""
+    goals = Goals.of(("p95 queue delay",), (), result.scenario)
+    measured = {qdisc: goals.measure(result, qdisc)[str(goals.goals[0].metric)] for qdisc in QDISCS}
+    mean = {qdisc: float(np.mean(quantity.per_seed)) for qdisc, quantity in measured.items()}
+
+    def null(qdisc: str, groups: np.ndarray) -> bool:
+        criterion = Criterion("p95 queue delay", "ms", mean[qdisc], mean[qdisc], "short", "long")
+        return graded(Quantity(tuple(values(measured[qdisc], groups[0]))), criterion) is not Grade.INCONCLUSIVE
 
     return null
 

@@ -125,6 +125,13 @@ def test_a_source_that_was_silent_is_not_starved():
     assert "its goodput was less than its fair share (0.600 times)" in sentences(result, 2)[""][1]
 
 
+def test_a_flow_that_stopped_before_the_window_has_no_fair_share():
+    scenario = SCENARIO.replace("flows = 2 }", 'flows = 2 }, { name = "gone", stop = "1s" }')
+    said = sentences(headgate.run(headgate.Scenario.parse(scenario), report=False), 2)
+    assert "it has no fair share, as it was not active after the warm-up" in said["Goodput"][0]
+    assert "In short: it sent no packets." in said[""]
+
+
 def test_every_number_is_that_of_the_tables():
     texts = sentences(result_of(events=True, traces=False), 0)
     assert texts["Goodput"] == [

@@ -140,8 +140,10 @@ def _signals(facts: FlowFacts, both: str) -> str:
 
 def _goodput(facts: FlowFacts) -> Iterator[str]:
     mine, peers, others = facts.mine, facts.peers, facts.others
-    goodput, fair = style.measured(mine.goodput_bps), style.measured(mine.fair_share_bps)
-    yield f"Its goodput was {goodput}; its fair share is {fair}."
+    fair = f"its fair share is {style.measured(mine.fair_share_bps)}"
+    if mine.fair_share_bps == 0:
+        fair = "it has no fair share, as it was not active after the warm-up"
+    yield f"Its goodput was {style.measured(mine.goodput_bps)}; {fair}."
     if peers.flows:
         each = peers.goodput_bps / peers.flows
         yield f"The other flows of its group: {style.measured(each)} on average."
