@@ -282,3 +282,11 @@ def test_arithmetic_is_done_for_each_seed():
     assert (q(4.0, 9.0) / q(2.0, 3.0)).per_seed == (2.0, 3.0)
     assert math.isnan((q(1.0) / q(0.0)).per_seed[0])
     assert (q(1.0, 2.0) * 10).per_seed == (10.0, 20.0)
+
+
+@pytest.mark.parametrize(("value", "bound", "judge"), [(0.0, 0.001, below), (1.0, 0.9999, above), (1.0, 0.95, above)])
+def test_an_end_of_a_shares_range_in_every_seed_decides(value: float, bound: float, judge: Callable[..., Judgement]):
+    value: float, bound: float, judge: Callable[..., Judgement]
+):
+    assert judge(Quantity((value,) * 5, tuple(range(5))), bound).verdict is Verdict.HOLDS
+    assert judge(Quantity((value,) * 4, tuple(range(4))), bound).verdict is Verdict.INCONCLUSIVE

@@ -304,6 +304,9 @@ def _trend(curve: Sequence[Quantity], word: str, sign: float) -> Judgement:
 
 
 def _floor(*sides: Quantity) -> float:
+    """The variance of rounding. None beside a bound if each run has exactly 0 or 1: such a share is not rounded."""
+    if len(sides) == 1 and set(sides[0].different) in ({0.0}, {1.0}):
+        return 0.0
     different = significance.once([side.per_seed for side in sides], [side.repeats for side in sides])
     return math.fsum(significance.rounding(*different))
 
