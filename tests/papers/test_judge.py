@@ -286,7 +286,5 @@ def test_arithmetic_is_done_for_each_seed():
 
 @pytest.mark.parametrize(("value", "bound", "judge"), [(0.0, 0.001, below), (1.0, 0.9999, above), (1.0, 0.95, above)])
 def test_an_end_of_a_shares_range_in_every_seed_decides(value: float, bound: float, judge: Callable[..., Judgement]):
-    value: float, bound: float, judge: Callable[..., Judgement]
-):
     assert judge(Quantity((value,) * 5, tuple(range(5))), bound).verdict is Verdict.HOLDS
     assert judge(Quantity((value,) * 4, tuple(range(4))), bound).verdict is Verdict.INCONCLUSIVE
