@@ -176,11 +176,9 @@ def _remedy(result: ResultTables, worst: SeriesDrift) -> str:
 
 def _unknown(untold: Sequence[SeriesDrift], tests: int) -> str:
     worst = min(untold, key=_samples)
-    holds = "is too short to count independent samples"
+    samples = f"independent samples of the {worst.of} with {worst.label}"
+    found = f"it is too short to count {samples}"
     if count := math.floor(_samples(worst)):
-        holds = f"holds about {count} independent samples a seed, and at least {LEAST_SAMPLES} are needed"
+        found = f"a seed holds about {count} {samples}, and at least {LEAST_SAMPLES} are needed"
     others = f" (and {len(untold) - 1} more of {tests} series)" if len(untold) > 1 else ""
-    return (
-        f"Whether the window is long enough cannot be told: that of the {worst.of} with {worst.label} "
-        f"{holds}{others}. Make the run longer."
-    )
+    return f"Whether the window is long enough cannot be told: {found}{others}. Make the run longer."
