@@ -7,7 +7,7 @@
 use aqm::Time;
 use headgate_scenario::Scenario;
 
-use crate::shared_links::SharedLinks;
+use crate::shared_links::{SharedLinks, stop_times};
 
 /// The fair share of every flow in bit/s, as goodput, averaged over the window; `None` for a flow that is not active in
 /// it. `lifetimes` has the begin and end of each flow by number. A flow of a group with a `stop` is active until then.
@@ -17,8 +17,7 @@ pub fn active_fair_shares(
     lifetimes: impl Iterator<Item = [Time; 2]>,
 ) -> Vec<Option<f64>> {
     let mut links = SharedLinks::new(scenario);
-    let stops = scenario.tcp.iter().map(|group| group.stop).chain(scenario.udp.iter().map(|group| group.stop));
-    let stops: Vec<Time> = stops.map(|stop| stop.map_or(Time::NEVER, |at| Time::ZERO + at)).collect();
+    let stops = stop_times(scenario);
     let group_of_flow = scenario.groups().flat_map(|group| (0..group.flows).map(move |_| group.index));
     let flows: Vec<ActiveFlow> = group_of_flow
         .zip(lifetimes)

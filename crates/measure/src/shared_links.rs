@@ -1,9 +1,16 @@
 //! The max-min fair shares of the flows that are active at a time.
 
+use aqm::Time;
 use headgate_scenario::Scenario;
 
 use crate::fair_share::group_demands;
 use crate::max_min::{FlowDemand, max_min};
+
+/// When the flows of each group stop, TCP before UDP; [`Time::NEVER`] if they do not.
+pub fn stop_times(scenario: &Scenario) -> Vec<Time> {
+    let stops = scenario.tcp.iter().map(|group| group.stop).chain(scenario.udp.iter().map(|group| group.stop));
+    stops.map(|stop| stop.map_or(Time::NEVER, |at| Time::ZERO + at)).collect()
+}
 
 /// The links of a scenario, and the number of active flows of each group.
 pub struct SharedLinks {
@@ -48,7 +55,7 @@ impl SharedLinks {
     }
 
     /// Whether any flow of `group` is active.
-    pub fn is_active(&self, group: usize) -> bool {
+    fn is_active(&self, group: usize) -> bool {
         self.demands[group].flows > 0
     }
 

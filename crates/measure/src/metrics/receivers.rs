@@ -11,7 +11,7 @@ use super::reordering::{ReorderingMeter, SendingOrder};
 use super::response::{SLACK, WatchedFlow, excess_periods};
 use crate::fair_share::{FairShare, fair_shares};
 use crate::path::base_one_way;
-use crate::shared_links::SharedLinks;
+use crate::shared_links::{SharedLinks, stop_times};
 
 /// Send times are rounded, by less than this.
 const SEND_TIME_ERROR: Span = Span::from_nanos(2048);
@@ -42,8 +42,7 @@ impl ReceiverMetrics {
     /// Empty metrics for `scenario`.
     pub fn new(scenario: &Scenario) -> ReceiverMetrics {
         let fair_shares = fair_shares(scenario);
-        let stops = scenario.tcp.iter().map(|group| group.stop).chain(scenario.udp.iter().map(|group| group.stop));
-        let stops: Vec<Time> = stops.map(|stop| stop.map_or(Time::NEVER, |at| Time::ZERO + at)).collect();
+        let stops = stop_times(scenario);
         // Brief flows do not count: their goodput shows their demand, not how evenly the link was shared.
         let groups = fair_shares.iter().zip(&stops);
         let groups = groups.map(|(due, stop)| IndexedGroup { counts: !due.is_brief(), stop: *stop });
