@@ -2,11 +2,13 @@
 
 mod app;
 mod tcp;
+mod tcp_settings;
 mod tfrc;
 mod udp;
 
 pub use app::{FlowApp, TransferRequest};
-pub use tcp::{TcpCounts, TcpFlow, TcpFlowSettings};
+pub use tcp::{TcpCounts, TcpFlow};
+pub use tcp_settings::TcpFlowSettings;
 pub use tfrc::TfrcFlows;
 pub use udp::{UdpFlow, UdpFlowSettings};
 

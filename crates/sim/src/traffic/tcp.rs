@@ -4,45 +4,18 @@
 //! schedules the next timers.
 
 use aqm::{Ecn, Rng, Span, Time};
-use headgate_link::{DrawnDelays, Wire, WireProperties};
+use headgate_link::Wire;
 use headgate_measure::SenderState;
-use headgate_scenario::TcpGroup;
 use headgate_traffic::WriteAmount;
 
 use super::app::{FlowApp, TransferRequest};
-use super::{Replies, ecn_codepoint, first_link, first_reverse_link, packet, stop_time};
+use super::tcp_settings::TcpFlowSettings;
+use super::{Replies, packet};
 use crate::event::{EventKind, SimEvent};
 use crate::event_queue::EventQueue;
 use crate::prefetch::prefetch;
 use crate::segment::{AckOptions, SEND_TIME_UNIT, Segment, SimPacket};
-use crate::tcp::{Ack, OutgoingAck, OutgoingSegment, TcpReceiver, TcpSender, TcpSettings};
-
-/// Settings shared by the TCP flows of a group.
-pub struct TcpFlowSettings {
-    /// A full data packet on the wire, in bytes.
-    pub packet: u32,
-    /// Its payload, in bytes.
-    pub payload: u32,
-    tcp: TcpSettings,
-    /// An acknowledgement on the wire, in bytes.
-    ack: u32,
-    /// The first links of the forward and the reverse route.
-    links: [u16; 2],
-    ecn: Ecn,
-    /// ECN codepoint of retransmissions: Not-ECT unless configured, so that their loss is detected (RFC 3168, section
-    /// 6.1.5).
-    ecn_retransmitted: Ecn,
-    /// The largest random delay before a transmission.
-    send_jitter: Span,
-    /// Only the first segment of a burst is delayed; the others follow it.
-    jitter_bursts: bool,
-    stop: Time,
-    data_from_sender: WireProperties,
-    data_to_receiver: WireProperties,
-    ack_from_receiver: WireProperties,
-    ack_to_sender: WireProperties,
-    drawn_delays: DrawnDelays,
-}
+use crate::tcp::{Ack, OutgoingAck, OutgoingSegment, TcpReceiver, TcpSender};
 
 /// One flow in five cache lines: three for the sender, one for the rest of its side, one for the receiver's side.
 #[repr(C, align(64))]
@@ -80,35 +53,6 @@ pub struct TcpCounts {
     pub cwnd_area: f64,
     /// Whether these counts were taken.
     pub taken: bool,
-}
-
-impl TcpFlowSettings {
-    /// The settings of `group` with the delays that its flows drew.
-    pub fn new(group: &TcpGroup, drawn_delays: DrawnDelays) -> TcpFlowSettings {
-        TcpFlowSettings {
-            packet: group.packet,
-            payload: group.packet - group.header,
-            tcp: group.settings.clone(),
-            ack: group.ack,
-            links: [first_link(&group.route), first_reverse_link(&group.route)],
-            ecn: codepoint(group),
-            ecn_retransmitted: if group.ecn_retransmits { codepoint(group) } else { Ecn::NotEct },
-            send_jitter: group.send_jitter,
-            jitter_bursts: group.jitter_bursts,
-            stop: stop_time(group.stop),
-            data_from_sender: WireProperties::new(&group.sender, group.packet),
-            data_to_receiver: WireProperties::new(&group.receiver, group.packet),
-            ack_from_receiver: WireProperties::new(&group.receiver, group.ack),
-            ack_to_sender: WireProperties::new(&group.sender, group.ack),
-            drawn_delays,
-        }
-    }
-}
-
-/// ECN codepoint of new data. ECT(1) is reserved for scalable controls (RFC 9331, section 4.1). DCTCP is older than
-/// that rule and uses ECT(0).
-fn codepoint(group: &TcpGroup) -> Ecn {
-    if group.ecn && group.cc.traits().ect1 { Ecn::Ect1 } else { ecn_codepoint(group.ecn) }
 }
 
 impl TcpFlow {

@@ -1,0 +1,64 @@
+//! Settings that the TCP flows of a group share.
+
+use aqm::{Ecn, Span, Time};
+use headgate_link::{DrawnDelays, WireProperties};
+use headgate_scenario::TcpGroup;
+
+use super::{ecn_codepoint, first_link, first_reverse_link, stop_time};
+use crate::tcp::TcpSettings;
+
+/// Settings shared by the TCP flows of a group.
+pub struct TcpFlowSettings {
+    /// A full data packet on the wire, in bytes.
+    pub packet: u32,
+    /// Its payload, in bytes.
+    pub payload: u32,
+    pub(super) tcp: TcpSettings,
+    /// An acknowledgement on the wire, in bytes.
+    pub(super) ack: u32,
+    /// The first links of the forward and the reverse route.
+    pub(super) links: [u16; 2],
+    pub(super) ecn: Ecn,
+    /// ECN codepoint of retransmissions: Not-ECT unless configured, so that their loss is detected (RFC 3168, section
+    /// 6.1.5).
+    pub(super) ecn_retransmitted: Ecn,
+    /// The largest random delay before a transmission.
+    pub(super) send_jitter: Span,
+    /// Only the first segment of a burst is delayed; the others follow it.
+    pub(super) jitter_bursts: bool,
+    pub(super) stop: Time,
+    pub(super) data_from_sender: WireProperties,
+    pub(super) data_to_receiver: WireProperties,
+    pub(super) ack_from_receiver: WireProperties,
+    pub(super) ack_to_sender: WireProperties,
+    pub(super) drawn_delays: DrawnDelays,
+}
+
+impl TcpFlowSettings {
+    /// The settings of `group` with the delays that its flows drew.
+    pub fn new(group: &TcpGroup, drawn_delays: DrawnDelays) -> TcpFlowSettings {
+        TcpFlowSettings {
+            packet: group.packet,
+            payload: group.packet - group.header,
+            tcp: group.settings.clone(),
+            ack: group.ack,
+            links: [first_link(&group.route), first_reverse_link(&group.route)],
+            ecn: codepoint(group),
+            ecn_retransmitted: if group.ecn_retransmits { codepoint(group) } else { Ecn::NotEct },
+            send_jitter: group.send_jitter,
+            jitter_bursts: group.jitter_bursts,
+            stop: stop_time(group.stop),
+            data_from_sender: WireProperties::new(&group.sender, group.packet),
+            data_to_receiver: WireProperties::new(&group.receiver, group.packet),
+            ack_from_receiver: WireProperties::new(&group.receiver, group.ack),
+            ack_to_sender: WireProperties::new(&group.sender, group.ack),
+            drawn_delays,
+        }
+    }
+}
+
+/// ECN codepoint of new data. ECT(1) is reserved for scalable controls (RFC 9331, section 4.1). DCTCP is older than
+/// that rule and uses ECT(0).
+fn codepoint(group: &TcpGroup) -> Ecn {
+    if group.ecn && group.cc.traits().ect1 { Ecn::Ect1 } else { ecn_codepoint(group.ecn) }
+}
