@@ -94,6 +94,19 @@ else:
 main()
 """
 
+#: Signals us in a context that takes signals, and again after it.
+TAKEN = """\
+import os, signal, sys
+from headgate.terminal import stopping
+
+stopping.install()
+with stopping.taking():
+    os.kill(os.getpid(), int(sys.argv[1]))
+    print("goes on")
+os.kill(os.getpid(), int(sys.argv[1]))
+print("ended")
+"""
+
 
 def interrupted(
     module: str, begins: str, *before: str, typed: str = "--version", number: int = signal.SIGINT
@@ -212,3 +225,10 @@ def test_a_closed_terminal_that_takes_no_more_output_does_not_change_the_code_of
         os.close(screen)
         command.send_signal(signal.SIGHUP)
         assert command.wait(60) == 128 + signal.SIGHUP
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, *STOPS])
+def test_a_repetition_of_a_signal_that_a_command_took_does_not_stop_it(number: signal.Signals):
+    words = [sys.executable, "-c", TAKEN, str(int(number))]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "ended\n", "")

@@ -23,6 +23,9 @@ HOSTS = Path(__file__).with_name("hosts.py")
 #: Headers of IPv4 and TCP with timestamps, in a packet of 1500 bytes.
 TCP_SHARE = (1500 - 52) / 1500
 
+#: Waits for a signal. Dash loses signals while it starts a process, so it starts none after its line.
+WAITS = "trap 'echo stopped; exit {code}' {signal}; sleep 600 & echo begun; wait"
+
 
 def command(*arguments: object) -> list[str]:
     return [sys.executable, "-m", "headgate", "link", *map(str, arguments)]
@@ -274,7 +277,7 @@ def test_the_error_without_namespaces_names_the_needed_permission():
 
 
 def test_sigterm_goes_to_the_command():
-    script = "trap 'echo stopped; exit 3' TERM; echo begun; while :; do sleep 0.05; done"
+    script = WAITS.format(code=3, signal="TERM")
     with subprocess.Popen(
         command("--rate", "1Mbit/s", "sh", "-c", script), stdout=subprocess.PIPE, text=True
     ) as process:
@@ -285,7 +288,7 @@ def test_sigterm_goes_to_the_command():
 
 
 def test_ctrl_c_goes_to_the_command():
-    script = "trap 'echo stopped; exit 4' INT; echo begun; while :; do sleep 0.05; done"
+    script = WAITS.format(code=4, signal="INT")
     arguments = command("--rate", "1Mbit/s", "sh", "-c", script)
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
         assert process.stdout is not None

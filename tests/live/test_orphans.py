@@ -17,8 +17,8 @@ from tests.storage.terminals import WAYS, Terminal, Way
 
 HEADGATE = (sys.executable, "-m", "headgate")
 
-#: A command with a child in a session of its own.
-COMMAND = "setsid sleep 600 & echo begun; sleep 600"
+#: A command with a child in a session of its own. It starts none after its line: dash loses signals while it does.
+COMMAND = "setsid sleep 600 & sleep 600 & echo begun; wait"
 
 
 @pytest.fixture(scope="module")

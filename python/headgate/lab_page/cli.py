@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from headgate.terminal import stopping
 from headgate.terminal.console import console, with_error_messages
 from headgate.terminal.options import reading
 
@@ -43,7 +44,5 @@ def lab(
 
             webbrowser.open(address)
         console(stderr=True).print("Ctrl-C ends the server", markup=False, highlight=False)
-        try:
+        with stopping.taking():
             serving.serve_forever()
-        except KeyboardInterrupt:
-            return

@@ -15,6 +15,7 @@ from headgate.live import notify
 from headgate.live.confinement import KeptPaths
 from headgate.live.gateway_settings import FIXED, GatewaySettings
 from headgate.live.session import TICK
+from headgate.terminal import stopping
 
 STOPS = (signal.SIGINT, signal.SIGTERM)
 RELOADS = signal.SIGHUP
@@ -57,7 +58,11 @@ class BlockedSignals:
     def next(self, seconds: float) -> int | None:
         """The next signal; None if there is none within `seconds`."""
         info = signal.sigtimedwait((*STOPS, RELOADS), seconds)
-        return None if info is None else info.si_signo
+        if info is None:
+            return None
+        if info.si_signo in STOPS:
+            stopping.taken()
+        return info.si_signo
 
 
 def claim(settings: GatewaySettings) -> _core.GatewayInterfaces:

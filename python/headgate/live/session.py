@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from headgate import _core, guarded
 from headgate.errors import HeadgateError, UsageError
 from headgate.live.invoker import CommandUser
+from headgate.terminal import stopping
 from headgate.terminal.console import console
 
 #: Seconds between views of the link.
@@ -159,7 +160,11 @@ def _signals() -> Iterator[Callable[[int], None]]:
     process: int | None = None
     early: list[int] = []
 
+    def leave(_number: int, _frame: FrameType | None) -> None:
+        stopping.taken()
+
     def forward(number: int, _frame: FrameType | None) -> None:
+        stopping.taken()
         if process is None:
             early.append(number)
         else:
@@ -171,7 +176,7 @@ def _signals() -> Iterator[Callable[[int], None]]:
         for number in early:
             os.kill(pid, number)
 
-    handlers = dict.fromkeys(LEFT_TO_COMMAND, lambda *_: None) | dict.fromkeys(FORWARDED, forward)
+    handlers = dict.fromkeys(LEFT_TO_COMMAND, leave) | dict.fromkeys(FORWARDED, forward)
     before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
         yield forward_to

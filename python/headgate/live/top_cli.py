@@ -2,12 +2,13 @@
 
 import json
 import time
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from typing import Annotated
 
 import typer
 
 from headgate.errors import require_linux
+from headgate.terminal import stopping
 from headgate.terminal.console import console, with_error_messages
 
 
@@ -40,14 +41,12 @@ def top(
     from rich.live import Live
 
     process = str(document["pid"])
-    with Live(console=out, auto_refresh=False, screen=True) if out.is_terminal else nullcontext() as live:
-        try:
-            while True:
-                if live is None:
-                    out.print(tops.page(document))
-                else:
-                    live.update(tops.page(document), refresh=True)
-                time.sleep(interval)
-                document = tops.find(process)
-        except (KeyboardInterrupt, tops.NotRunningError):
-            return
+    showing = Live(console=out, auto_refresh=False, screen=True) if out.is_terminal else nullcontext()
+    with showing as live, stopping.taking(), suppress(tops.NotRunningError):
+        while True:
+            if live is None:
+                out.print(tops.page(document))
+            else:
+                live.update(tops.page(document), refresh=True)
+            time.sleep(interval)
+            document = tops.find(process)

@@ -6,7 +6,7 @@ import os
 import signal
 from contextlib import suppress
 
-from headgate.terminal.stopping import SIGNALED, STOPS, is_ours
+from headgate.terminal.stopping import SIGNALED, STOPS, is_ours, is_repetition
 
 TYPE_CHECKING = False  # as in `headgate`
 
@@ -32,6 +32,8 @@ class Loading:
 
 
 def _stop(number: int, _frame: FrameType | None) -> None:
+    if is_repetition(number):
+        return
     with suppress(OSError):  # the terminal may be gone
         os.write(2, b"error: stopped\n")
     os._exit(SIGNALED + number)

@@ -6,10 +6,12 @@ import os
 import signal
 import sys
 import time
+from contextlib import contextmanager
 
 TYPE_CHECKING = False  # as in `headgate`
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import FrameType
 
 #: The signals besides SIGINT, where the system has them.
@@ -22,6 +24,7 @@ REPETITION_S = 2.0
 SIGNALED = 128
 
 _received: list[tuple[int, float]] = []
+_taken_at: list[float] = []
 
 
 def install() -> None:
@@ -56,11 +59,30 @@ def is_ours(number: int) -> bool:
 
 def interrupt(number: int, _frame: FrameType | None) -> None:
     """The handler: raises `KeyboardInterrupt`, so that finished work is kept and everything is closed."""
-    now = time.monotonic()
-    if number != signal.SIGINT and _received and now - _received[-1][1] < REPETITION_S:
+    if is_repetition(number):
         return
-    _received.append((number, now))
+    _received.append((number, time.monotonic()))
     raise KeyboardInterrupt
+
+
+def taken() -> None:
+    """Notes that the command has taken such a signal itself, and ends in its own way: a repetition does not stop it."""
+    _taken_at[:] = [time.monotonic()]
+
+
+@contextmanager
+def taking() -> Iterator[None]:
+    """A context that such a signal ends, without an error."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        taken()
+
+
+def is_repetition(number: int) -> bool:
+    """Whether a signal repeats one that has come. A second Ctrl-C does not, unless the command took the first."""
+    stopped_at = [at for _, at in _received[-1:] if number != signal.SIGINT]
+    return any(time.monotonic() - at < REPETITION_S for at in (*stopped_at, *_taken_at))
 
 
 def received() -> bool:
