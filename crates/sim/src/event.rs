@@ -84,10 +84,13 @@ impl SimEvent {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::send_clock::SendClock;
+    use aqm::Span;
 
     #[test]
     fn an_event_keeps_its_packet_and_fills_20_bytes() {
-        let handle = Segment::data(u32::MAX, true).with_send_time(Time::from_nanos(1 << 38));
+        let clock = SendClock::of_run(Span::from_secs(1));
+        let handle = Segment::data(u32::MAX, true).with_send_time(Time::from_nanos(1 << 38), clock);
         let packet = Packet { ecn: Ecn::Ce, ..Packet::new(FlowId(7), u32::MAX, handle) };
         let event = SimEvent::of_packet(EventKind::FromLink, 3, packet);
         assert_eq!((event.packet(), event.link, event.kind), (packet, 3, EventKind::FromLink));

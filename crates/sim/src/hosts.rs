@@ -19,6 +19,7 @@ use crate::capture::Captures;
 use crate::event::{EventKind, SimEvent};
 use crate::event_queue::EventQueue;
 use crate::segment::{AckOptions, SegmentContents, SimPacket};
+use crate::send_clock::SendClock;
 use crate::tcp::Ack;
 use crate::traffic::{
     FlowApp, Replies, Starts, TcpCounts, TcpFlow, TcpFlowSettings, TfrcFlows, TransferRequest, UdpFlow,
@@ -35,6 +36,8 @@ pub struct Hosts {
     /// Each TCP flow's counts at the end of the warm-up.
     warmup_counts: Vec<TcpCounts>,
     span: RunSpan,
+    /// The clock of send times.
+    clock: SendClock,
     pub(crate) tcp_settings: Vec<TcpFlowSettings>,
     udp_settings: Vec<UdpFlowSettings>,
     replies: Replies,
@@ -60,14 +63,16 @@ impl Hosts {
         let (tcp_delays, udp_delays) = drawn_delays.split_at(scenario.tcp.len());
         let tcp_flows: u32 = scenario.tcp.iter().map(|group| group.flows).sum();
         let udp_flows: u32 = scenario.udp.iter().map(|group| group.flows).sum();
+        let clock = SendClock::of_run(scenario.duration);
         let mut hosts = Hosts {
             tcp: Vec::with_capacity(tcp_flows as usize),
             udp: Vec::with_capacity(udp_flows as usize),
-            tfrc: TfrcFlows::new(&scenario.udp, udp_delays, tcp_flows),
+            tfrc: TfrcFlows::new(&scenario.udp, clock, udp_delays, tcp_flows),
             warmup_counts: Vec::with_capacity(tcp_flows as usize),
             span: RunSpan::new(scenario),
-            tcp_settings: settings(&scenario.tcp, tcp_delays, TcpFlowSettings::new),
-            udp_settings: settings(&scenario.udp, udp_delays, UdpFlowSettings::new),
+            clock,
+            tcp_settings: settings(&scenario.tcp, tcp_delays, |group, drawn| TcpFlowSettings::new(group, clock, drawn)),
+            udp_settings: settings(&scenario.udp, udp_delays, |group, drawn| UdpFlowSettings::new(group, clock, drawn)),
             replies: Replies::default(),
             paths: Paths::new(scenario),
             flow_headers: scenario.flow_headers(),
@@ -238,9 +243,10 @@ impl Hosts {
         let flow = &mut self.tcp[id];
         let settings = &self.tcp_settings[flow.group as usize];
         let data = (seq, cwr, packet);
-        let (bytes, arrives) = flow.on_data(id as u32, data, settings, now, &mut self.replies, queue);
+        let (bytes, age, arrives) = flow.on_data(id as u32, data, settings, now, &mut self.replies, queue);
         let group = flow.group as usize;
-        let data = (bytes.into(), packet.handle.age(arrives), packet.handle.sending_order(arrives));
+        let sent = settings.clock.sent(age, arrives);
+        let data = (bytes.into(), age, packet.handle.sending_order(sent));
         self.receiver_metrics.packet_delivered((id, group), data, [left, arrives]);
         if bytes > 0 {
             // What arrives after the end remains in flight.
@@ -256,7 +262,7 @@ impl Hosts {
     #[inline(never)]
     fn receive_datagram(&mut self, packet: &SimPacket, [left, now]: [Time; 2], queue: &mut EventQueue<SimEvent>) {
         let id = packet.flow.0 as u32;
-        let Hosts { udp, udp_settings, receiver_metrics, .. } = self;
+        let Hosts { udp, udp_settings, receiver_metrics, clock, .. } = self;
         let flow = &mut udp[id as usize - self.tcp.len()];
         let settings = &udp_settings[flow.group as usize];
         let arrives = match packet.handle.contents() {
@@ -269,7 +275,8 @@ impl Hosts {
         };
         let group = self.tcp_settings.len() + flow.group as usize;
         self.delivered_packets += 1;
-        let (age, sent) = (packet.handle.age(arrives), packet.handle.sending_order(arrives));
+        let age = packet.handle.age(arrives, *clock);
+        let sent = packet.handle.sending_order(clock.sent(age, arrives));
         let data = (u64::from(packet.bytes - settings.header), age, sent);
         receiver_metrics.packet_delivered((id as usize, group), data, [left, arrives]);
         if flow.count_gone() {
@@ -325,6 +332,11 @@ impl Hosts {
     #[inline]
     pub fn tcp(&self, flow: u32) -> Option<&TcpFlow> {
         self.tcp.get(flow as usize)
+    }
+
+    /// Whether more options or reports are on their way than packets can number.
+    pub fn has_overflowed(&self) -> bool {
+        self.replies.ack_options.has_overflowed() || self.tfrc.has_overflowed()
     }
 
     /// Ends the warm-up: resets the counts.

@@ -12,6 +12,8 @@ pub enum RunError {
     Build(BuildError),
     /// The observer asked to stop.
     Stopped,
+    /// More acknowledgements with options, or reports, were on their way than packets can number.
+    TooManyReplies,
 }
 
 impl fmt::Display for RunError {
@@ -19,6 +21,10 @@ impl fmt::Display for RunError {
         match self {
             RunError::Build(error) => error.fmt(f),
             RunError::Stopped => f.write_str("stopped before the end"),
+            RunError::TooManyReplies => f.write_str(
+                "more than 67 million acknowledgements with options are on their way at a time: lower `rate`, `delay` or \
+                 the number of flows",
+            ),
         }
     }
 }

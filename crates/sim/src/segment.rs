@@ -8,6 +8,8 @@ use std::num::NonZeroU32;
 use aqm::{Packet, Span, Time};
 use headgate_measure::{HasFlow, SendingOrder};
 
+use crate::send_clock::{SEND_TIME_BITS, SendClock, Timestamp};
+use crate::tcp::Ace;
 use crate::tfrc::TfrcReport;
 
 pub type SimPacket = Packet<Segment>;
@@ -31,8 +33,9 @@ pub enum SegmentContents {
         ack: u32,
         /// ECN echo (RFC 3168, section 6.1.3).
         ece: bool,
-        /// The ACE field of accurate ECN feedback (RFC 9768): the flags AE, CWR and ECE.
-        ace: u8,
+        /// The ACE field of accurate ECN feedback (RFC 9768), in place of the echo; else 0. On the wire it shares a flag
+        /// with the echo. Here each has bits of its own, so that nobody reads one as the other.
+        ace: Ace,
         /// Its options in [`AckOptionSlab`], if any.
         options: Option<SlabId>,
     },
@@ -46,11 +49,13 @@ pub enum SegmentContents {
 
 // Bits from the low end: 32 of sequence number (in a datagram: its number, in a report: its slab index), two of kind,
 // one flag. The lower bit of the kind tells replies from data. The flag tells TFRC's datagrams from others. An
-// acknowledgement has two more flags and 27 bits of its options' slab index (0: none). Data has 29 bits of send time.
+// acknowledgement has three more of its ACE field and 26 of its options' slab index (0: none). Data has 29 bits of send
+// time.
 const KIND: u32 = 32;
 const FLAG: u32 = 34;
-const OPTIONS: u32 = 37;
 const SEND_TIME: u32 = 35;
+const ACE: u32 = 35;
+const OPTIONS: u32 = ACE + Ace::BITS;
 
 const DATA: u64 = 0;
 const ACK: u64 = 1;
@@ -58,15 +63,7 @@ const DATAGRAM: u64 = 2;
 const REPORT: u64 = 3;
 const REPLY: u64 = 1 << KIND;
 
-/// Send times count 2^10 ns and wrap after 549 s: longer than any packet is in flight.
-const SEND_TIME_BITS: u32 = 10;
-pub const SEND_TIME_UNIT: Span = Span::from_nanos(1 << SEND_TIME_BITS);
-
-/// A time in the resolution of timestamps (RFC 7323), rounded down.
-#[inline]
-pub fn timestamp(at: Time) -> Time {
-    Time::from_nanos(at.as_nanos() >> SEND_TIME_BITS << SEND_TIME_BITS)
-}
+const _: () = assert!(SEND_TIME + SEND_TIME_BITS == u64::BITS && OPTIONS + SlabId::BITS == u64::BITS);
 
 impl Segment {
     #[inline]
@@ -75,9 +72,10 @@ impl Segment {
     }
 
     #[inline]
-    pub fn ack(ack: u32, ece: bool, ace: u8, options: Option<SlabId>) -> Segment {
+    pub fn ack(ack: u32, ece: bool, ace: Ace, options: Option<SlabId>) -> Segment {
         let options = options.map_or(0, |id| u64::from(id.0.get()));
-        Segment(u64::from(ack) | ACK << KIND | u64::from(u8::from(ece) | ace) << FLAG | options << OPTIONS)
+        let ecn = u64::from(ece) << FLAG | u64::from(ace.bits()) << ACE;
+        Segment(u64::from(ack) | ACK << KIND | ecn | options << OPTIONS)
     }
 
     /// A datagram of a flow without congestion control, the `number`-th of its flow.
@@ -126,23 +124,28 @@ impl Segment {
 
     /// Sets the send time; not for acknowledgements.
     #[inline]
-    pub fn with_send_time(self, now: Time) -> Segment {
+    pub fn with_send_time(self, now: Time, clock: SendClock) -> Segment {
         debug_assert!(!self.is_reply(), "an acknowledgement has no room for a send time");
-        // The shift discards the high bits: the time wraps.
-        Segment(self.0 & ((1 << SEND_TIME) - 1) | (now.as_nanos() >> SEND_TIME_BITS) << SEND_TIME)
+        Segment(self.0 & ((1 << SEND_TIME) - 1) | clock.units(now) << SEND_TIME)
     }
 
-    /// The time since it was sent, within 2^10 ns.
+    /// The time since it was sent, within a unit of the clock.
     #[inline]
-    pub fn age(self, now: Time) -> Span {
-        let units = (now.as_nanos() >> SEND_TIME_BITS).wrapping_sub(self.0 >> SEND_TIME) << SEND_TIME >> SEND_TIME;
-        Span::from_nanos(units << SEND_TIME_BITS)
+    pub fn age(self, now: Time, clock: SendClock) -> Span {
+        clock.since(self.0 >> SEND_TIME, now)
     }
 
-    /// The place among the packets of its flow in the order of sending; not for acknowledgements.
+    /// The place among the packets of its flow in the order of sending. `sent` is the unit of the clock in which it was
+    /// sent. Not for acknowledgements.
     #[inline]
-    pub fn sending_order(self, now: Time) -> SendingOrder {
-        SendingOrder::new(Time::ZERO + (timestamp(now) - (Time::ZERO + self.age(now))), self.0 as u32)
+    pub fn sending_order(self, sent: Time) -> SendingOrder {
+        SendingOrder::new(sent, self.0 as u32)
+    }
+
+    /// The flags AE, CWR and ECE of an acknowledgement on the wire.
+    #[inline]
+    pub fn ecn_flags(ece: bool, ace: Ace) -> u8 {
+        u8::from(ece) | ace.bits()
     }
 
     /// Decodes the contents.
@@ -152,7 +155,8 @@ impl Segment {
         match self.0 >> KIND & 3 {
             DATA => SegmentContents::Data { seq: number, cwr: flag },
             ACK => {
-                let (ace, options) = ((self.0 >> FLAG & 7) as u8, SlabId::new((self.0 >> OPTIONS) as u32));
+                let ace = Ace::from_bits((self.0 >> ACE) as u8);
+                let options = SlabId::new((self.0 >> OPTIONS) as u32);
                 SegmentContents::Ack { ack: number, ece: flag, ace, options }
             }
             REPORT => SlabId::new(number).map_or(SegmentContents::Datagram, SegmentContents::Report),
@@ -191,7 +195,7 @@ pub struct AckOptions {
     /// The one-way delay (RFC 6817, section 2.3).
     pub delay: Option<Span>,
     /// The echoed timestamp (TSecr, RFC 7323).
-    pub echo: Option<Time>,
+    pub echo: Option<Timestamp>,
 }
 
 impl From<SackBlocks> for AckOptions {
@@ -211,6 +215,9 @@ pub type ReportSlab = Slab<TfrcReport>;
 pub struct SlabId(NonZeroU32);
 
 impl SlabId {
+    /// Bits of the largest index, which an acknowledgement has room for.
+    const BITS: u32 = 26;
+
     fn new(number: u32) -> Option<SlabId> {
         NonZeroU32::new(number).map(SlabId)
     }
@@ -220,23 +227,34 @@ impl SlabId {
 pub struct Slab<T> {
     slots: Vec<T>,
     free: Vec<SlabId>,
+    /// A value found no room.
+    overflowed: bool,
 }
 
 impl<T> Default for Slab<T> {
     fn default() -> Slab<T> {
-        Slab { slots: Vec::new(), free: Vec::new() }
+        Slab { slots: Vec::new(), free: Vec::new(), overflowed: false }
     }
 }
 
 impl<T: Copy> Slab<T> {
-    pub fn insert(&mut self, value: T) -> SlabId {
+    /// Stores a value. `None` if the slab is full, with 2^26 - 1 values.
+    pub fn insert(&mut self, value: T) -> Option<SlabId> {
         if let Some(id) = self.free.pop() {
             self.slots[id.0.get() as usize - 1] = value;
-            return id;
+            return Some(id);
+        }
+        if self.slots.len() + 1 == 1 << SlabId::BITS {
+            self.overflowed = true;
+            return None;
         }
         self.slots.push(value);
-        // 2^27 acknowledgements with options in flight would take 13 GB with their events: memory runs out first.
-        SlabId::new(self.slots.len() as u32).expect("the length after a push is not zero")
+        SlabId::new(self.slots.len() as u32)
+    }
+
+    /// Whether a value found no room.
+    pub fn has_overflowed(&self) -> bool {
+        self.overflowed
     }
 
     pub fn get(&self, id: SlabId) -> &T {
@@ -252,52 +270,64 @@ impl<T: Copy> Slab<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_segment_decodes_to_what_went_in(number: u32, flag: bool, ace in 0..8_u8, id in 0..1_u32 << SlabId::BITS) {
+            let (ace, options) = (Ace::from_bits(ace), SlabId::new(id));
+            let ack = Segment::ack(number, flag, ace, options);
+            prop_assert_eq!(ack.contents(), SegmentContents::Ack { ack: number, ece: flag, ace, options });
+            prop_assert!(ack.is_reply() && !ack.is_any_datagram());
+            if let Some(id) = options {
+                prop_assert_eq!(Segment::report(id).contents(), SegmentContents::Report(id));
+                prop_assert!(Segment::report(id).is_reply());
+            }
+        }
+
+        #[test]
+        fn data_keeps_its_contents_and_its_send_time(number: u32, flag: bool, length in 1..1_u64 << 50, sent: u64, now: u64) {
+            let clock = SendClock::of_run(Span::from_nanos(length));
+            let now = Time::from_nanos(now % length);
+            let sent = Time::from_nanos(sent % (now.as_nanos() + 1));
+            let kinds = [
+                (Segment::data(number, flag), SegmentContents::Data { seq: number, cwr: flag }),
+                (Segment::tfrc(number), SegmentContents::Tfrc { seq: number }),
+                (Segment::datagram(number), SegmentContents::Datagram),
+            ];
+            for (segment, contents) in kinds {
+                let segment = segment.with_send_time(sent, clock);
+                prop_assert_eq!(segment.contents(), contents);
+                prop_assert!(!segment.is_reply());
+                prop_assert_eq!(segment.is_datagram(), contents == SegmentContents::Datagram);
+                let age = segment.age(now, clock).as_nanos();
+                prop_assert!(age.abs_diff((now - sent).as_nanos()) < clock.unit().as_nanos());
+            }
+        }
+    }
 
     #[test]
-    fn a_segment_decodes_to_its_contents() {
-        let mut ack_options = AckOptionSlab::default();
-        let id = ack_options.insert([(1, 2); 3].into());
-        let options = Some(id);
-        for flag in [false, true] {
-            assert!(!Segment::data(u32::MAX, flag).is_reply() && Segment::ack(u32::MAX, flag, 0, options).is_reply());
-            assert_eq!(Segment::data(u32::MAX, flag).contents(), SegmentContents::Data { seq: u32::MAX, cwr: flag });
-            let expected = SegmentContents::Ack { ack: u32::MAX, ece: flag, ace: u8::from(flag), options };
-            assert_eq!(Segment::ack(u32::MAX, flag, 0, options).contents(), expected);
-            assert_eq!(
-                Segment::ack(0, false, 6, None).contents(),
-                SegmentContents::Ack { ack: 0, ece: false, ace: 6, options: None }
-            );
-        }
-        let sent = Segment::tfrc(u32::MAX).with_send_time(Time::from_nanos(1 << 30));
-        assert!(!sent.is_reply() && !sent.is_datagram());
-        assert_eq!(sent.contents(), SegmentContents::Tfrc { seq: u32::MAX });
-        assert!(Segment::report(id).is_reply());
-        assert_eq!(Segment::report(id).contents(), SegmentContents::Report(id));
-        assert!(!Segment::datagram(3).is_reply());
-        assert_eq!(Segment::datagram(3).contents(), SegmentContents::Datagram);
+    fn a_packet_fills_half_a_cache_line() {
         assert_eq!(size_of::<SimPacket>(), 32);
     }
 
     #[test]
-    fn the_age_of_a_segment_is_right_when_the_send_time_wraps() {
-        let turn = 1u64 << (29 + SEND_TIME_BITS);
-        for start in [0, 12_345, turn - 1_000_000, turn, 86_400_000_000_000] {
-            for age in [0, 2_000, 32_000_000, 60_000_000_000] {
-                let segment = Segment::data(7, true).with_send_time(Time::from_nanos(start));
-                let got = segment.age(Time::from_nanos(start + age)).as_nanos();
-                assert!(got.abs_diff(age) <= 1 << SEND_TIME_BITS, "{got} for {age} after {start}");
-                assert_eq!(segment.contents(), SegmentContents::Data { seq: 7, cwr: true });
-            }
-        }
-        let datagram = Segment::datagram(3).with_send_time(Time::from_nanos(u64::MAX));
-        assert!(datagram.is_datagram() && datagram.contents() == SegmentContents::Datagram);
+    fn a_full_slab_takes_no_more() {
+        let mut slab = Slab { slots: vec![0_u8; (1 << SlabId::BITS) - 2], ..Slab::default() };
+        let last = slab.insert(1);
+        assert_eq!(last, SlabId::new((1 << SlabId::BITS) - 1));
+        assert!(!slab.has_overflowed());
+        assert_eq!(slab.insert(2), None);
+        assert!(slab.has_overflowed());
+        assert_eq!(slab.remove(last.unwrap()), 1);
+        assert_eq!(slab.insert(2), last);
     }
 
     #[test]
     fn slots_of_a_slab_are_reused() {
         let mut ack_options = AckOptionSlab::default();
-        let first = ack_options.insert([(1, 2); 3].into());
+        let first = ack_options.insert([(1, 2); 3].into()).unwrap();
         assert_eq!(ack_options.remove(first), [(1, 2); 3].into());
-        assert_eq!(ack_options.insert([(5, 6); 3].into()), first);
+        assert_eq!(ack_options.insert([(5, 6); 3].into()), Some(first));
     }
 }

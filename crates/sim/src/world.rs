@@ -201,6 +201,9 @@ impl World {
         if let Some(captures) = &mut self.net.hosts.captures {
             captures.take(|link, bytes| watch.captured(link, bytes));
         }
+        if self.net.hosts.has_overflowed() {
+            return Err(RunError::TooManyReplies);
+        }
         if watch.should_continue(now) { Ok(()) } else { Err(RunError::Stopped) }
     }
 }

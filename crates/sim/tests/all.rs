@@ -15,3 +15,5 @@ mod tcp_closed_forms;
 mod tcp_script;
 #[path = "tfrc/main.rs"]
 mod tfrc;
+#[path = "transport/main.rs"]
+mod transport;

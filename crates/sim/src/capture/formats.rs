@@ -5,7 +5,7 @@ use headgate_scenario::{Header, Scenario};
 
 use super::frame::Frame;
 use super::tcp_format::{GroupFormat, HandshakeStep, group_formats};
-use crate::segment::{AckOptionSlab, SegmentContents, SimPacket};
+use crate::segment::{AckOptionSlab, Segment, SegmentContents, SimPacket};
 
 /// The constant header fields of each flow, shared by all captures of a run.
 pub struct FrameFormats {
@@ -38,9 +38,9 @@ impl FrameFormats {
             (GroupFormat::Tcp(format), SegmentContents::Data { seq, cwr }) => {
                 Frame::tcp(&header, packet.ecn, format.data(seq, cwr), format.payload)
             }
-            (GroupFormat::Tcp(format), SegmentContents::Ack { ack, ace, options, .. }) => {
+            (GroupFormat::Tcp(format), SegmentContents::Ack { ack, ece, ace, options }) => {
                 let blocks = options.and_then(|id| ack_options.get(id).blocks).unwrap_or_default();
-                Frame::tcp(&header.reply(), packet.ecn, format.ack(ack, ace, &blocks), 0)
+                Frame::tcp(&header.reply(), packet.ecn, format.ack(ack, Segment::ecn_flags(ece, ace), &blocks), 0)
             }
             _ if packet.handle.is_reply() => Frame::udp(&header.reply(), packet.ecn, packet.bytes),
             _ => Frame::udp(&header, packet.ecn, packet.bytes),

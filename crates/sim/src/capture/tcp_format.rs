@@ -6,7 +6,7 @@ use etherparse::{TcpHeader, TcpOptions};
 
 use super::frame::ip_length;
 use crate::segment::SackBlock;
-use crate::tcp::accecn;
+use crate::tcp::Ace;
 use headgate_scenario::{Header, Scenario, TcpGroup};
 
 /// The packet format of a group.
@@ -96,12 +96,12 @@ impl TcpFormat {
     pub fn data(&self, seq: u32, cwr: bool) -> TcpHeader {
         let tcp = self.established(self.byte(seq), 1, self.data_header);
         // With accurate feedback, the flags of data count the marks on acknowledgements. These are never marked.
-        if self.accurate { with_ecn_flags(tcp, accecn::INITIAL_ACE) } else { TcpHeader { cwr, ..tcp } }
+        if self.accurate { with_ecn_flags(tcp, Ace::INITIAL.bits()) } else { TcpHeader { cwr, ..tcp } }
     }
 
-    /// The TCP header of an acknowledgement of all segments before `ack` and of `blocks`; its ECN flags are `ace`.
-    pub fn ack(&self, ack: u32, ace: u8, blocks: &[SackBlock]) -> TcpHeader {
-        let mut tcp = with_ecn_flags(self.established(1, self.byte(ack), self.ack_header), ace);
+    /// The TCP header of an acknowledgement of all segments before `ack` and of `blocks`; its ECN flags are `flags`.
+    pub fn ack(&self, ack: u32, flags: u8, blocks: &[SackBlock]) -> TcpHeader {
+        let mut tcp = with_ecn_flags(self.established(1, self.byte(ack), self.ack_header), flags);
         let blocks_used = || blocks.iter().filter(|(start, end)| start < end);
         let length = 2 + 8 * blocks_used().count();
         if length > 2 {

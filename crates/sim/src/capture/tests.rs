@@ -7,6 +7,7 @@ use pcap_parser::pcapng::{Block as Parsed, parse_block_le};
 
 use super::*;
 use crate::segment::Segment;
+use crate::tcp::Ace;
 
 const GROUPS: &str = "[[tcp]]\nname = 'web'\nflows = 2\necn = true\ndscp = 'AF21'\n\
                       [[tcp]]\nname = 'six'\nsource = '2001:db8::/64'\npacket = '1280B'\nheader = '72B'\nack = '72B'\n\
@@ -164,8 +165,8 @@ fn headers_have_the_scenarios_addresses_ports_and_codepoints() {
 #[test]
 fn an_acknowledgement_is_captured_in_reverse_with_its_blocks_in_bytes() {
     let (_, packets) = captured(|captures, ack_options| {
-        let sack = Some(ack_options.insert([(9, 11), (5, 6), (0, 0)].into()));
-        let ack = packet(0, 40, Ecn::NotEct, Segment::ack(4, true, 0, sack));
+        let sack = ack_options.insert([(9, 11), (5, 6), (0, 0)].into());
+        let ack = packet(0, 40, Ecn::NotEct, Segment::ack(4, true, Ace::default(), sack));
         captures.sent(1, &ack, Time::ZERO, ack_options);
     });
     assert_eq!(packets.iter().map(|p| p.interface).collect::<Vec<_>>(), [0, 1, 0, 1]);
@@ -183,8 +184,10 @@ fn an_acknowledgement_is_captured_in_reverse_with_its_blocks_in_bytes() {
 #[test]
 fn large_headers_are_padded_and_missing_headers_take_bytes_of_the_packet() {
     let (_, packets) = captured(|captures, ack_options| {
-        let sack = Some(ack_options.insert([(2, 3), (0, 0), (0, 0)].into()));
-        for (flow, bytes, segment) in [(2, 1280, Segment::data(1, false)), (2, 72, Segment::ack(1, false, 0, sack))] {
+        let sack = ack_options.insert([(2, 3), (0, 0), (0, 0)].into());
+        for (flow, bytes, segment) in
+            [(2, 1280, Segment::data(1, false)), (2, 72, Segment::ack(1, false, Ace::default(), sack))]
+        {
             captures.sent(0, &packet(flow, bytes, Ecn::NotEct, segment), Time::ZERO, ack_options);
         }
         let old = packet(3, 1000, Ecn::NotEct, Segment::data(1, false));
@@ -224,7 +227,12 @@ fn sequence_numbers_wrap_after_four_gigabytes() {
 fn a_connection_with_accurate_feedback_requests_it_and_counts_from_5() {
     let (_, packets) = captured(|captures, ack_options| {
         captures.sent(0, &packet(4, 1500, Ecn::Ect1, Segment::data(0, false)), Time::ZERO, ack_options);
-        captures.sent(1, &packet(4, 40, Ecn::NotEct, Segment::ack(1, false, 6, None)), Time::ZERO, ack_options);
+        captures.sent(
+            1,
+            &packet(4, 40, Ecn::NotEct, Segment::ack(1, false, Ace::from_bits(6), None)),
+            Time::ZERO,
+            ack_options,
+        );
     });
     let flags = |p| {
         let tcp = tcp(p);

@@ -4,7 +4,7 @@ use aqm::{AckHeader, PacketHeaders, Time};
 use headgate_scenario::host_id;
 
 use super::Hosts;
-use crate::segment::{AckOptions, SegmentContents, SimPacket};
+use crate::segment::{AckOptions, Segment, SegmentContents, SimPacket};
 
 /// Hosts are known by a hash of their address. It needs no secret: nobody attacks a simulation.
 const KEY: u64 = 0;
@@ -35,9 +35,9 @@ impl Hosts {
         Some(AckHeader {
             connection: packet.flow.0,
             number: ack,
-            pure: ace & AE == 0,
-            ecn_flags: (u8::from(ece) | ace) & ECE_AND_CWR,
-            timestamps: options.echo.map(|echo| [0, microseconds(echo)]),
+            pure: ace.bits() & AE == 0,
+            ecn_flags: Segment::ecn_flags(ece, ace) & ECE_AND_CWR,
+            timestamps: options.echo.map(|echo| [0, microseconds(echo.time())]),
             sack: [first, second, third, (0, 0)],
         })
     }

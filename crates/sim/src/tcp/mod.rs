@@ -33,6 +33,7 @@ mod tlp;
 mod tracker;
 mod transmissions;
 
+pub use accecn::Ace;
 /// Settings shared by a group's flows. Every call takes them.
 pub use headgate_scenario::TcpSettings;
 pub use rate_sample::{DeliveryState, RateSample};

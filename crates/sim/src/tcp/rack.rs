@@ -22,7 +22,7 @@ use aqm::{Span, Time};
 
 use super::scoreboard::DUP_THRESH;
 use super::transmissions::{LossDecision, Transmission, Transmissions};
-use crate::segment::timestamp;
+use crate::send_clock::Timestamp;
 
 /// Recoveries without a duplicate report before the reordering window shrinks again (section 6.2, step 4).
 const PERSIST: u8 = 16;
@@ -79,7 +79,7 @@ impl Rack {
         &mut self,
         seq: u32,
         transmission: &Transmission,
-        echo: Option<Time>,
+        echo: Option<Timestamp>,
         now: Time,
     ) -> Option<Span> {
         let rtt = now - transmission.sent;
@@ -90,7 +90,7 @@ impl Rack {
         self.fack = self.fack.max(seq + 1);
         // An acknowledgement within `min_rtt` after a retransmission is for the first transmission. So is one that echoes
         // an earlier timestamp.
-        let earlier = echo.is_some_and(|echo| echo < timestamp(transmission.sent));
+        let earlier = echo.is_some_and(|echo| echo.is_before(transmission.sent));
         if transmission.retransmitted && (earlier || rtt < self.min_rtt()) {
             return None;
         }

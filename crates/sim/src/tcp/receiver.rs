@@ -3,11 +3,12 @@
 use aqm::{Span, Time};
 
 use super::TcpSettings;
-use super::accecn;
+use super::accecn::Ace;
 use super::cc::EcnFeedback;
 use super::out_of_order::OutOfOrderBlocks;
 use super::quick_acks::QuickAcks;
-use crate::segment::{SackBlock, SackBlocks, timestamp};
+use crate::segment::{SackBlock, SackBlocks};
+use crate::send_clock::Timestamp;
 
 /// An acknowledgement to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,13 +18,13 @@ pub struct OutgoingAck {
     /// ECN echo.
     pub ece: bool,
     /// The ACE field of accurate ECN feedback (RFC 9768), in place of the echo; else 0.
-    pub ace: u8,
+    pub ace: Ace,
     /// Selective acknowledgements beyond `ack`, if any; with RACK, a duplicate comes first.
     pub blocks: Option<SackBlocks>,
     /// The one-way delay of the last segment, for delay-based senders (RFC 6817, section 2.3).
     pub delay: Option<Span>,
     /// With `timestamps`, the echoed timestamp (TSecr, RFC 7323).
-    pub echo: Option<Time>,
+    pub echo: Option<Timestamp>,
 }
 
 /// The receiving side of one connection: 32 bytes, more only after a gap, or with `timestamps` or `quick_acks`.
@@ -38,7 +39,7 @@ pub struct TcpReceiver {
     /// Segments beyond `expected` have arrived.
     has_gap: bool,
     /// Marks counted modulo 8, as in the ACE field (RFC 9768's r.cep).
-    ace: u8,
+    ace: Ace,
     /// The deadline of a delayed acknowledgement; [`Time::NEVER`] if there is none.
     ack_due: Time,
     details: Option<Box<ReceiverDetails>>,
@@ -51,7 +52,7 @@ pub struct TcpReceiver {
 struct ReceiverDetails {
     out_of_order: OutOfOrderBlocks,
     /// With `timestamps`: the timestamp to echo (TS.Recent, RFC 7323, section 4.3).
-    echo: Time,
+    echo: Timestamp,
     /// With `timestamps`: the number of the last acknowledgement sent (Last.ACK.sent).
     last_ack: u32,
     /// With `quick_acks`.
@@ -65,7 +66,7 @@ impl Default for TcpReceiver {
             ece_pending: false,
             delayed_is_marked: false,
             has_gap: false,
-            ace: accecn::INITIAL_ACE,
+            ace: Ace::INITIAL,
             ack_due: Time::NEVER,
             details: None,
             delay: Span::ZERO,
@@ -103,8 +104,7 @@ impl TcpReceiver {
         }
     }
 
-    /// Sets the one-way delay of the arriving segment, which gives its timestamp. Call before
-    /// [`on_data`](TcpReceiver::on_data).
+    /// Sets the one-way delay of the arriving segment. Call before [`on_data`](TcpReceiver::on_data).
     #[inline]
     pub fn on_delay(&mut self, delay: Span) {
         self.delay = delay;
@@ -121,16 +121,13 @@ impl TcpReceiver {
         config: &TcpSettings,
         now: Time,
     ) -> Option<OutgoingAck> {
-        if config.timestamps {
-            self.record_timestamp(seq, now);
-        }
         let quick = config.quick_acks.is_some() && self.acknowledges_quickly((seq, marked, cwr), config, now);
         match EcnFeedback::of(config) {
             // CWR first: a marked segment asks for a new echo.
             EcnFeedback::Classic => self.ece_pending = (self.ece_pending && !cwr) || marked,
             EcnFeedback::Mirrored if self.ece_pending == marked => {}
             EcnFeedback::Mirrored => return self.mirror(seq, marked, config, now),
-            EcnFeedback::Accurate => self.ace = accecn::count_mark(self.ace, marked),
+            EcnFeedback::Accurate => self.ace = self.ace.after(marked),
         }
         let (in_order, duplicate) = self.take(seq, config);
         match config.delayed_ack {
@@ -213,7 +210,7 @@ impl TcpReceiver {
         // RFC 3168, section 6.1.3: echoes if any acknowledged segment is marked, even if the other carries CWR.
         let (ece, ace) = match EcnFeedback::of(config) {
             EcnFeedback::Accurate => (false, self.ace),
-            _ => (self.ece_pending | std::mem::take(&mut self.delayed_is_marked), 0),
+            _ => (self.ece_pending | std::mem::take(&mut self.delayed_is_marked), Ace::default()),
         };
         self.ack_due = Time::NEVER;
         let blocks = if self.has_gap || duplicate.is_some() { self.blocks(config, duplicate) } else { None };
@@ -238,18 +235,17 @@ impl TcpReceiver {
     }
 
     /// Records the timestamp of an arriving segment, if the last acknowledgement asked for this segment or an earlier
-    /// one (RFC 7323, section 4.3, step 2). A delayed acknowledgement thus echoes the first of its segments, and one
+    /// one (RFC 7323, section 4.3, step 2). With `timestamps`, call before [`on_data`](TcpReceiver::on_data). A delayed acknowledgement thus echoes the first of its segments, and one
     /// beyond a gap the last segment before the gap.
     #[inline(never)]
-    fn record_timestamp(&mut self, seq: u32, now: Time) {
-        let sent = timestamp(Time::from_nanos(now.as_nanos().saturating_sub(self.delay.as_nanos())));
+    pub fn on_timestamp(&mut self, seq: u32, timestamp: Timestamp) {
         let details = self.details.get_or_insert_default();
         if seq <= details.last_ack {
-            details.echo = details.echo.max(sent);
+            details.echo = details.echo.max(timestamp);
         }
     }
 
-    fn echo_timestamp(&mut self) -> Option<Time> {
+    fn echo_timestamp(&mut self) -> Option<Timestamp> {
         let details = self.details.as_mut()?;
         details.last_ack = self.expected;
         Some(details.echo)
@@ -305,7 +301,7 @@ mod tests {
         assert_eq!(receiver.on_timer(&config, at(104)), None);
         assert_eq!(
             receiver.on_timer(&config, at(105)),
-            Some(OutgoingAck { ack: 1, ece: false, ace: 0, blocks: None, delay: None, echo: None })
+            Some(OutgoingAck { ack: 1, ece: false, ace: Ace::default(), blocks: None, delay: None, echo: None })
         );
         assert_eq!(receiver.on_timer(&config, at(300)), None);
     }

@@ -35,12 +35,13 @@ use aqm::{Rng, Span, Time};
 use headgate_scenario::Recovery;
 
 use super::TcpSettings;
-use super::accecn;
+use super::accecn::Ace;
 use super::cc::{AckInfo, AnyControl, CongestionWindow, LossInfo};
 use super::pacing::Pacer;
 use super::rto::Rto;
 use crate::prefetch::prefetch;
 use crate::segment::{SackBlock, SackBlocks};
+use crate::send_clock::Timestamp;
 use options::SenderOptions;
 use sacked::SackState;
 pub use state::{LossState, OutstandingCounts};
@@ -53,13 +54,13 @@ pub struct Ack {
     /// ECN echo.
     pub ece: bool,
     /// The ACE field of accurate ECN feedback.
-    pub ace: u8,
+    pub ace: Ace,
     /// Selective acknowledgements.
     pub blocks: Option<SackBlocks>,
     /// The one-way delay that the receiver has measured.
     pub delay: Option<Span>,
     /// With `timestamps`, when the segment that advanced the acknowledgement was sent (TSecr, RFC 7323).
-    pub echo: Option<Time>,
+    pub echo: Option<Timestamp>,
 }
 
 impl Ack {
@@ -143,7 +144,7 @@ pub struct TcpSender {
     /// The end of the window of data in which the sender last reacted to an ECN echo.
     ecn_recover: u32,
     /// The last ACE field received.
-    ace: u8,
+    ace: Ace,
     /// The part of `cwnd` that duplicate acknowledgements of the current recovery have added.
     inflation: u32,
     /// When the current idle period began, if the sender is idle: at its last transmission. With `pause_from_ack` a
@@ -192,7 +193,7 @@ impl TcpSender {
             timeout_una: NONE,
             ecn_recover: 0,
             cc: AnyControl::new(config),
-            ace: accecn::INITIAL_ACE,
+            ace: Ace::INITIAL,
             inflation: 0,
             active_at: Time::ZERO,
             max_flight: config.initial_window,
@@ -381,7 +382,7 @@ impl TcpSender {
     #[inline]
     fn measured_rtt(&self, ack: &Ack, now: Time) -> Option<Span> {
         match ack.echo {
-            Some(echo) => (ack.ack > self.una).then(|| now - echo),
+            Some(echo) => (ack.ack > self.una).then(|| now - echo.time()),
             // `NONE` is the largest number: no acknowledgement covers it.
             None => (ack.ack > self.timed_seq).then(|| now - self.timed_at),
         }

@@ -28,7 +28,7 @@ pub struct Replies {
 
 impl Replies {
     #[inline(never)]
-    fn insert_options(&mut self, options: AckOptions) -> SlabId {
+    fn insert_options(&mut self, options: AckOptions) -> Option<SlabId> {
         self.ack_options.insert(options)
     }
 }

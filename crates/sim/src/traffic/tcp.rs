@@ -14,7 +14,7 @@ use super::{Replies, packet};
 use crate::event::{EventKind, SimEvent};
 use crate::event_queue::EventQueue;
 use crate::prefetch::prefetch;
-use crate::segment::{AckOptions, SEND_TIME_UNIT, Segment, SimPacket};
+use crate::segment::{AckOptions, Segment, SimPacket};
 use crate::tcp::{Ack, OutgoingAck, OutgoingSegment, TcpReceiver, TcpSender};
 
 /// One flow in five cache lines: three for the sender, one for the rest of its side, one for the receiver's side.
@@ -54,6 +54,9 @@ pub struct TcpCounts {
     /// Whether these counts were taken.
     pub taken: bool,
 }
+
+/// With jitter, the least time between two segments: a unit of the finest clock.
+const SHORTEST_GAP: Span = Span::from_nanos(1 << 10);
 
 impl TcpFlow {
     /// A new flow with the application `app`.
@@ -182,7 +185,8 @@ impl TcpFlow {
         let at = self.after_jitter(settings, now);
         let ecn = if data.retransmitted { settings.ecn_retransmitted } else { settings.ecn };
         let sent = self.in_order(settings, at);
-        let packet = packet(id, settings.packet, ecn, Segment::data(data.seq, data.cwr).with_send_time(sent));
+        let packet =
+            packet(id, settings.packet, ecn, Segment::data(data.seq, data.cwr).with_send_time(sent, settings.clock));
         queue.push(
             self.data_from_sender.pass(at, &settings.data_from_sender) + drawn_delay,
             SimEvent::of_packet(EventKind::FromSender, settings.links[0], packet),
@@ -267,7 +271,7 @@ impl TcpFlow {
     }
 
     /// A segment leaves the last router for the receiver at `now`. Returns its bytes if it has not arrived before (else
-    /// 0), and its arrival time.
+    /// 0), its age, and its arrival time.
     ///
     /// The last wire belongs to the flow, so the arrival time is known. Until then only the flow's earlier segments
     /// and a delayed ACK, which is checked first, can change the receiver. The receiver therefore acts at once, with
@@ -281,7 +285,7 @@ impl TcpFlow {
         now: Time,
         replies: &mut Replies,
         queue: &mut EventQueue<SimEvent>,
-    ) -> (u32, Time) {
+    ) -> (u32, Span, Time) {
         let [_, drawn_delay] = settings.drawn_delays.of_flow(id);
         let arrives = self.data_to_receiver.pass(now, &settings.data_to_receiver) + drawn_delay;
         if let Some(due) = self.receiver.deadline()
@@ -290,7 +294,11 @@ impl TcpFlow {
             self.reply_if_due(id, settings, due, replies, queue);
         }
         let (expected, beyond_gap) = (self.receiver.expected(), self.receiver.beyond_gap());
-        self.receiver.on_delay(packet.handle.age(arrives));
+        let age = packet.handle.age(arrives, settings.clock);
+        self.receiver.on_delay(age);
+        if settings.tcp.timestamps {
+            self.receiver.on_timestamp(seq, settings.clock.timestamp(settings.clock.sent(age, arrives)));
+        }
         match self.receiver.on_data(seq, packet.ecn == Ecn::Ce, cwr, &settings.tcp, arrives) {
             Some(reply) => {
                 self.reply(id, reply, settings, arrives, replies, queue);
@@ -302,7 +310,7 @@ impl TcpFlow {
         }
         let is_new = self.receiver.expected() != expected || self.receiver.beyond_gap() != beyond_gap;
         let bytes = if is_new { self.bytes_of(seq, settings) } else { 0 };
-        (bytes, arrives)
+        (bytes, age, arrives)
     }
 
     /// The useful bytes of a segment that arrives for the first time.
@@ -389,7 +397,7 @@ impl TcpFlow {
         if settings.send_jitter == Span::ZERO {
             return at;
         }
-        at.max(self.data_from_sender.last_began(&settings.data_from_sender) + SEND_TIME_UNIT)
+        at.max(self.data_from_sender.last_began(&settings.data_from_sender) + SHORTEST_GAP)
     }
 
     #[inline(always)]
@@ -405,7 +413,7 @@ impl TcpFlow {
         let OutgoingAck { blocks, delay, echo, .. } = reply;
         replies.sent += 1;
         let any = blocks.is_some() || delay.is_some() || echo.is_some();
-        let options = any.then(|| replies.insert_options(AckOptions { blocks, delay, echo }));
+        let options = if any { replies.insert_options(AckOptions { blocks, delay, echo }) } else { None };
         // Pure ACKs are not ECN-capable (RFC 3168, section 6.1.4).
         let packet = packet(id, settings.ack, Ecn::NotEct, Segment::ack(reply.ack, reply.ece, reply.ace, options));
         let [_, drawn_delay] = settings.drawn_delays.of_flow(id);

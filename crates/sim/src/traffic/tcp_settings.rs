@@ -5,6 +5,7 @@ use headgate_link::{DrawnDelays, WireProperties};
 use headgate_scenario::TcpGroup;
 
 use super::{ecn_codepoint, first_link, first_reverse_link, stop_time};
+use crate::send_clock::SendClock;
 use crate::tcp::TcpSettings;
 
 /// Settings shared by the TCP flows of a group.
@@ -27,6 +28,8 @@ pub struct TcpFlowSettings {
     /// Only the first segment of a burst is delayed; the others follow it.
     pub(super) jitter_bursts: bool,
     pub(super) stop: Time,
+    /// The clock of send times.
+    pub clock: SendClock,
     pub(super) data_from_sender: WireProperties,
     pub(super) data_to_receiver: WireProperties,
     pub(super) ack_from_receiver: WireProperties,
@@ -36,7 +39,7 @@ pub struct TcpFlowSettings {
 
 impl TcpFlowSettings {
     /// The settings of `group` with the delays that its flows drew.
-    pub fn new(group: &TcpGroup, drawn_delays: DrawnDelays) -> TcpFlowSettings {
+    pub fn new(group: &TcpGroup, clock: SendClock, drawn_delays: DrawnDelays) -> TcpFlowSettings {
         TcpFlowSettings {
             packet: group.packet,
             payload: group.packet - group.header,
@@ -48,6 +51,7 @@ impl TcpFlowSettings {
             send_jitter: group.send_jitter,
             jitter_bursts: group.jitter_bursts,
             stop: stop_time(group.stop),
+            clock,
             data_from_sender: WireProperties::new(&group.sender, group.packet),
             data_to_receiver: WireProperties::new(&group.receiver, group.packet),
             ack_from_receiver: WireProperties::new(&group.receiver, group.ack),

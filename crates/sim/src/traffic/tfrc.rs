@@ -9,6 +9,7 @@ use super::{ecn_codepoint, first_link, first_reverse_link, packet, stop_time};
 use crate::event::{EventKind, SimEvent};
 use crate::event_queue::EventQueue;
 use crate::segment::{ReportSlab, Segment, SlabId};
+use crate::send_clock::SendClock;
 use crate::tfrc::{TfrcReceiver, TfrcReport, TfrcSender, TfrcSettings};
 
 /// The TFRC flows among the UDP flows.
@@ -31,6 +32,7 @@ struct TfrcFlowSettings {
     interval: Span,
     jitter: f64,
     stop: Time,
+    clock: SendClock,
     /// The first links of the forward and the reverse route.
     link: u16,
     reverse_link: u16,
@@ -68,9 +70,9 @@ struct TfrcFlow {
 impl TfrcFlows {
     /// The settings of the UDP groups, without flows yet, and the delays that these drew. UDP flows are numbered from
     /// `first`.
-    pub fn new(groups: &[UdpGroup], drawn_delays: &[DrawnDelays], first: u32) -> TfrcFlows {
+    pub fn new(groups: &[UdpGroup], clock: SendClock, drawn_delays: &[DrawnDelays], first: u32) -> TfrcFlows {
         let settings = groups.iter().zip(drawn_delays);
-        let settings = settings.map(|(group, drawn)| TfrcFlowSettings::new(group, drawn.clone())).collect();
+        let settings = settings.map(|(group, drawn)| TfrcFlowSettings::new(group, clock, drawn.clone())).collect();
         TfrcFlows { settings, flows: Vec::new(), first, reports: ReportSlab::default() }
     }
 
@@ -92,6 +94,11 @@ impl TfrcFlows {
             now,
             queue,
         }
+    }
+
+    /// Whether a report found no room.
+    pub fn has_overflowed(&self) -> bool {
+        self.reports.has_overflowed()
     }
 
     /// Frees a lost report.
@@ -127,7 +134,7 @@ impl TfrcFlows {
 }
 
 impl TfrcFlowSettings {
-    fn new(group: &UdpGroup, drawn_delays: DrawnDelays) -> TfrcFlowSettings {
+    fn new(group: &UdpGroup, clock: SendClock, drawn_delays: DrawnDelays) -> TfrcFlowSettings {
         TfrcFlowSettings {
             tfrc: TfrcSettings { segment: group.packet - group.header },
             packet: group.packet,
@@ -136,6 +143,7 @@ impl TfrcFlowSettings {
             interval: group.most().transmit(group.packet),
             jitter: group.jitter,
             stop: stop_time(group.stop),
+            clock,
             link: first_link(&group.route),
             reverse_link: first_reverse_link(&group.route),
             data_from_sender: WireProperties::new(&group.sender, group.packet),
@@ -200,7 +208,12 @@ impl TfrcFlowHandle<'_> {
             let data = flow.sender.send(allowance_used, *now);
             flow.jitter_factor = flow.rng.between(1.0 - settings.jitter, 1.0 + settings.jitter);
             flow.app_ready = *now + settings.interval;
-            let packet = packet(*id, settings.packet, settings.ecn, Segment::tfrc(data.seq).with_send_time(*now));
+            let packet = packet(
+                *id,
+                settings.packet,
+                settings.ecn,
+                Segment::tfrc(data.seq).with_send_time(*now, settings.clock),
+            );
             queue.push(
                 flow.data_from_sender.pass(*now, &settings.data_from_sender) + drawn_delay,
                 SimEvent::of_packet(EventKind::FromSender, settings.link, packet),
@@ -264,9 +277,9 @@ impl TfrcFlowHandle<'_> {
     /// Sends `report`, if any, at `at`, and sets the feedback timer.
     fn report(&mut self, report: Option<TfrcReport>, at: Time) {
         let TfrcFlowHandle { id, flow, settings, reports, queue, .. } = self;
-        if let Some(report) = report {
+        if let Some(report) = report.and_then(|report| reports.insert(report)) {
             flow.reports_sent += 1;
-            let packet = packet(*id, settings.feedback, Ecn::NotEct, Segment::report(reports.insert(report)));
+            let packet = packet(*id, settings.feedback, Ecn::NotEct, Segment::report(report));
             let [_, drawn_delay] = settings.drawn_delays.of_flow(*id);
             let arrives = flow.report_from_receiver.pass(at, &settings.report_from_receiver) + drawn_delay;
             queue.push(arrives, SimEvent::of_packet(EventKind::FromReceiver, settings.reverse_link, packet));

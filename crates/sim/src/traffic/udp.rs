@@ -7,6 +7,7 @@ use headgate_traffic::{FlowSource, WriteAmount, WriteStart};
 
 use super::{ecn_codepoint, first_link, packet, stop_time};
 use crate::segment::{Segment, SimPacket};
+use crate::send_clock::SendClock;
 
 /// Settings shared by the UDP flows of a group.
 pub struct UdpFlowSettings {
@@ -18,6 +19,7 @@ pub struct UdpFlowSettings {
     pub link: u16,
     ecn: Ecn,
     stop: Time,
+    clock: SendClock,
     from_sender: WireProperties,
     to_receiver: WireProperties,
     drawn_delays: DrawnDelays,
@@ -44,13 +46,14 @@ pub struct UdpFlow {
 
 impl UdpFlowSettings {
     /// The settings of `group` with the delays that its flows drew.
-    pub fn new(group: &UdpGroup, drawn_delays: DrawnDelays) -> UdpFlowSettings {
+    pub fn new(group: &UdpGroup, clock: SendClock, drawn_delays: DrawnDelays) -> UdpFlowSettings {
         UdpFlowSettings {
             payload: group.packet - group.header,
             header: group.header,
             link: first_link(&group.route),
             ecn: ecn_codepoint(group.ecn),
             stop: stop_time(group.stop),
+            clock,
             from_sender: WireProperties::new(&group.sender, group.packet),
             to_receiver: WireProperties::new(&group.receiver, group.packet),
             drawn_delays,
@@ -95,7 +98,7 @@ impl UdpFlow {
         let data = self.unsent_bytes.min(settings.payload.into()) as u32;
         self.unsent_bytes -= u64::from(data);
         let bytes = data + settings.header;
-        let segment = Segment::datagram(self.sent as u32).with_send_time(self.write_began);
+        let segment = Segment::datagram(self.sent as u32).with_send_time(self.write_began, settings.clock);
         let [drawn_delay, _] = settings.drawn_delays.of_flow(id);
         let arrives = self.from_sender.pass_sized(self.write_began, bytes, &settings.from_sender) + drawn_delay;
         Some((arrives, packet(id, bytes, settings.ecn, segment)))

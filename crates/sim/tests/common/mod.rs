@@ -4,11 +4,15 @@ pub mod covering;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::sync::LazyLock;
 
 use aqm::{Span, Time};
 use headgate_scenario::{Cc, Recovery};
-use headgate_sim::SackBlock;
-use headgate_sim::tcp::{Ack, OutgoingSegment, TcpReceiver, TcpSender, TcpSettings};
+use headgate_sim::tcp::{Ace, Ack, OutgoingSegment, TcpReceiver, TcpSender, TcpSettings};
+use headgate_sim::{SackBlock, SendClock};
+
+/// The clock of timestamps.
+pub static CLOCK: LazyLock<SendClock> = LazyLock::new(|| SendClock::of_run(Span::from_secs(1)));
 
 pub fn ms(n: u64) -> Span {
     Span::from_millis(n)
@@ -119,7 +123,7 @@ impl Host {
 
     fn take(&mut self, ack: Ack) -> String {
         // RFC 9768: the count begins at 5. Senders without accurate feedback ignore it.
-        let ack = Ack { ace: (5 + self.marks) % 8, ..ack };
+        let ack = Ack { ace: Ace::from_bits(5 + self.marks % 8), ..ack };
         self.tcp.on_ack(ack, &self.config, self.now);
         self.poll()
     }
@@ -131,7 +135,7 @@ impl Host {
 
     /// An ACK of all before `ack` that echoes the timestamp of a segment sent at `echo`.
     pub fn ack_echoing(&mut self, ack: u32, echo: Time) -> String {
-        self.take(Ack { ack, echo: Some(echo), ..Ack::default() })
+        self.take(Ack { ack, echo: Some(CLOCK.timestamp(echo)), ..Ack::default() })
     }
 
     /// An ACK with ECN echo, or with one more mark in its count.
@@ -305,6 +309,9 @@ impl<'a> Net<'a> {
     fn deliver(&mut self, data: OutgoingSegment, fate: Fate, sent: Time) {
         let Host { config, now, .. } = &self.host;
         self.receiver.on_delay(*now - sent);
+        if config.timestamps {
+            self.receiver.on_timestamp(data.seq, CLOCK.timestamp(sent));
+        }
         let reply = self.receiver.on_data(data.seq, fate == Fate::Marked, data.cwr, config, *now);
         self.reply(reply);
     }

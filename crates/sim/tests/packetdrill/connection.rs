@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use aqm::{Span, Time};
-use headgate_sim::tcp::{Ack, OutgoingSegment, TcpSender, TcpSettings};
+use headgate_sim::tcp::{Ace, Ack, OutgoingSegment, TcpSender, TcpSettings};
 
 use crate::packetdrill::bytes::ByteMap;
 use crate::packetdrill::packet::Packet;
@@ -40,7 +40,7 @@ impl Connection {
         let mut sender = TcpSender::finite(&handshake);
         sender.offer(1);
         assert!(sender.poll(&handshake, syn_at).is_some(), "an initial window has room for a segment");
-        sender.on_ack(Ack { ack: 1, ace: 5, ..Ack::default() }, &handshake, now);
+        sender.on_ack(Ack { ack: 1, ace: Ace::INITIAL, ..Ack::default() }, &handshake, now);
         Connection { sender, settings, bytes: ByteMap::new(mss), window_scale, departure: None, sent: VecDeque::new() }
     }
 
@@ -64,7 +64,7 @@ impl Connection {
         let blocks = (!packet.options.sack.is_empty()).then_some(blocks);
         let ece = packet.has('E') && self.settings.ecn;
         self.sender.on_ack(
-            Ack { ack: self.bytes.ack(ack), ece, ace: 5, blocks, ..Ack::default() },
+            Ack { ack: self.bytes.ack(ack), ece, ace: Ace::INITIAL, blocks, ..Ack::default() },
             &self.settings,
             now,
         );

@@ -14,7 +14,7 @@ fn acks(config: &TcpSettings, marks: &[bool]) -> Vec<String> {
     for (seq, &marked) in marks.iter().enumerate() {
         let first = receiver.on_data(seq as u32, marked, false, config, at(0));
         for reply in first.into_iter().chain(receiver.on_timer(config, at(0))) {
-            let ace = if config.accecn { format!("+{}", reply.ace) } else { String::new() };
+            let ace = if config.accecn { format!("+{}", reply.ace.bits()) } else { String::new() };
             acks.push(format!("{}{}{ace}", reply.ack, if reply.ece { "e" } else { "" }));
         }
     }

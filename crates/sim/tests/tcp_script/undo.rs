@@ -5,7 +5,7 @@ use aqm::{Span, Time};
 use headgate_scenario::{Cc, Recovery};
 use headgate_sim::tcp::{TcpReceiver, TcpSettings};
 
-use crate::common::{Fate, Host, Net, at, avoiding, ms, plain};
+use crate::common::{CLOCK, Fate, Host, Net, at, avoiding, ms, plain};
 
 /// The resolution of timestamps, which are rounded down: 2^10 ns.
 const RESOLUTION: Span = Span::from_nanos(1024);
@@ -186,9 +186,10 @@ fn the_receiver_echoes_the_segment_that_the_last_ack_asked_for() {
     let mut receiver = TcpReceiver::default();
     let mut echo = |seq, sent: u64| {
         receiver.on_delay(ms(50));
+        receiver.on_timestamp(seq, CLOCK.timestamp(at(sent)));
         let ack = receiver.on_data(seq, false, false, &config, at(sent + 50))?;
         // The timestamp is at most 2^10 ns before the millisecond of a sending.
-        ack.echo.map(|echo| ((echo + RESOLUTION) - Time::ZERO).as_nanos() / 1_000_000)
+        ack.echo.map(|echo| ((echo.time() + RESOLUTION) - Time::ZERO).as_nanos() / 1_000_000)
     };
     assert_eq!([echo(0, 10), echo(1, 20)], [None, Some(10)], "delayed");
     assert_eq!([echo(2, 30), echo(4, 40)], [None, Some(30)], "3 is missing");

@@ -7,7 +7,8 @@
 //!
 //! The group sets `target` and `gain`. The RFC allows a target of at most 100 ms and a gain of at most 1. RFC 7928
 //! (section 5.4) asks for 5 ms and 10. Both ends share one clock, so no skew is corrected. A mark counts as a loss. As
-//! in the pseudocode of section 2.4.2, there is no slow start.
+//! in the pseudocode of section 2.4.2, there is no slow start. With `pacing`, which the RFC does not know, a flight
+//! below the window bounds its growth but does not lower it: it is the pace that leaves a part of the window unused.
 //!
 //! Source: S. Shalunov, G. Hazel, J. Iyengar, M. Kuehlewind, *Low Extra Delay Background Transport (LEDBAT)*, RFC
 //! 6817, 2012; names are from section 2.4.2, parameters from 2.5.
@@ -70,7 +71,9 @@ impl CongestionControl for Ledbat {
         }
         let Some(off_target) = self.off_target(config.target).filter(|_| ack.may_grow) else { return };
         let cwnd = window.cwnd() + config.gain * off_target * f64::from(ack.acked) / window.cwnd();
-        let allowed = (f64::from(ack.flight) + ALLOWED_INCREASE).min(f64::from(config.window).max(window.cwnd()));
+        let used = f64::from(ack.flight) + ALLOWED_INCREASE;
+        let used = if config.pacing { used.max(window.cwnd()) } else { used };
+        let allowed = used.min(f64::from(config.window).max(window.cwnd()));
         window.set_cwnd(cwnd.min(allowed).max(MIN_CWND), ack.now);
     }
 

@@ -3,13 +3,13 @@
 use aqm::Time;
 
 use super::{AckInfo, NONE, RecoveryPhase, TcpSender, TcpSettings};
-use crate::tcp::accecn;
+use crate::tcp::accecn::{self, Ace};
 use crate::tcp::cc::EcnFeedback;
 
 impl TcpSender {
     /// With accurate ECN feedback, sets the number of marked segments in `info` from the ACE field `ace`.
     #[inline]
-    pub(super) fn count_marks(&mut self, info: &mut AckInfo, ace: u8, config: &TcpSettings) {
+    pub(super) fn count_marks(&mut self, info: &mut AckInfo, ace: Ace, config: &TcpSettings) {
         if config.accecn && info.delivered > 0 {
             info.marked = accecn::newly_marked(self.ace, ace, info.delivered);
             info.ece = info.marked > 0;

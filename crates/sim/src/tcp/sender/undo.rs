@@ -25,7 +25,7 @@ use aqm::Time;
 
 use super::sacked::SackState;
 use super::{Ack, RecoveryPhase, TcpSender};
-use crate::segment::{SackBlock, timestamp};
+use crate::segment::SackBlock;
 
 /// The last reduction of the window, as long as it may prove needless.
 #[derive(Clone, Copy, Debug, Default)]
@@ -34,7 +34,7 @@ pub struct UndoState {
     marker: Option<u32>,
     /// Retransmissions since the reduction that no duplicate has proved needless; `None` before the first one.
     unproven: Option<u32>,
-    /// When the first of these was sent, in the resolution of timestamps.
+    /// When the first of these was sent.
     first_retransmission: Option<Time>,
     /// The windows before the reduction; no `ssthresh` if a mark has forbidden to restore them.
     cwnd: f64,
@@ -44,7 +44,7 @@ pub struct UndoState {
 impl UndoState {
     pub fn on_retransmission(&mut self, now: Time) {
         self.unproven = Some(self.unproven.unwrap_or(0) + 1);
-        self.first_retransmission = self.first_retransmission.or(Some(timestamp(now)));
+        self.first_retransmission = self.first_retransmission.or(Some(now));
     }
 
     /// Segments were reported as received twice.
@@ -56,7 +56,7 @@ impl UndoState {
 
     /// Whether the acknowledgement is for segments sent before the first retransmission.
     fn is_delayed(&self, ack: &Ack) -> bool {
-        self.first_retransmission.is_none_or(|first| ack.echo.is_some_and(|echo| echo < first))
+        self.first_retransmission.is_none_or(|first| ack.echo.is_some_and(|echo| echo.is_before(first)))
     }
 }
 
