@@ -124,6 +124,9 @@ SHARDS ?= 1
 mutants: $(VENV)/.requirements | rust ## change one place of disciplines and TCP at a time: do tests notice? (needs cargo-mutants; SHARDS=45: every 45th)
 	$(BIN)/python docs/mutants.py --shards $(SHARDS)
 
+planted-faults: $(VENV)/.requirements | rust ## plant faults in the transport: do its laws notice? (docs/reference/laws.md; an hour)
+	$(BIN)/python docs/planted.py
+
 lint: $(VENV)/.requirements ## formatting, lints and types, warnings denied; a report on prose, which fails nothing
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings

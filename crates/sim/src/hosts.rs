@@ -243,8 +243,8 @@ impl Hosts {
         let flow = &mut self.tcp[id];
         let settings = &self.tcp_settings[flow.group as usize];
         let data = (seq, cwr, packet);
-        let (bytes, age, arrives) = flow.on_data(id as u32, data, settings, now, &mut self.replies, queue);
-        let group = flow.group as usize;
+        let (bytes, arrives) = flow.on_data(id as u32, data, settings, now, &mut self.replies, queue);
+        let (group, age) = (flow.group as usize, flow.last_age());
         let sent = settings.clock.sent(age, arrives);
         let data = (bytes.into(), age, packet.handle.sending_order(sent));
         self.receiver_metrics.packet_delivered((id, group), data, [left, arrives]);
@@ -368,8 +368,8 @@ fn acknowledge_flow(
     // Few acknowledgements have options. Apart from the others, they cost those nothing.
     match options.map(|id| replies.ack_options.remove(id)) {
         None => flow.on_ack(id, Ack { ack, ece, ace, ..Ack::default() }, settings, now, queue),
-        Some(AckOptions { blocks, delay, echo }) => {
-            flow.on_ack_with_options(id, Ack { ack, ece, ace, blocks, delay, echo }, settings, now, queue);
+        Some(AckOptions { blocks, delay, echo, counts }) => {
+            flow.on_ack_with_options(id, Ack { ack, ece, ace, blocks, delay, echo, counts }, settings, now, queue);
         }
     }
 }

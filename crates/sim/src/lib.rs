@@ -28,6 +28,6 @@ pub use link_discipline::{ExternalDisciplines, table_bytes};
 pub use memory::{MemoryUse, estimate_memory};
 pub use run::{run, run_with};
 pub use run_error::RunError;
-pub use segment::{SackBlock, SackBlocks};
+pub use segment::{AckOptions, SackBlock, SackBlocks};
 pub use send_clock::{SendClock, Timestamp};
 pub use world::World;

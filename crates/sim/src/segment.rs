@@ -9,7 +9,7 @@ use aqm::{Packet, Span, Time};
 use headgate_measure::{HasFlow, SendingOrder};
 
 use crate::send_clock::{SEND_TIME_BITS, SendClock, Timestamp};
-use crate::tcp::Ace;
+use crate::tcp::{Ace, EcnCounts};
 use crate::tfrc::TfrcReport;
 
 pub type SimPacket = Packet<Segment>;
@@ -126,13 +126,13 @@ impl Segment {
     #[inline]
     pub fn with_send_time(self, now: Time, clock: SendClock) -> Segment {
         debug_assert!(!self.is_reply(), "an acknowledgement has no room for a send time");
-        Segment(self.0 & ((1 << SEND_TIME) - 1) | clock.units(now) << SEND_TIME)
+        Segment(self.0 & ((1 << SEND_TIME) - 1) | clock.upper_bits(now))
     }
 
     /// The time since it was sent, within a unit of the clock.
     #[inline]
     pub fn age(self, now: Time, clock: SendClock) -> Span {
-        clock.since(self.0 >> SEND_TIME, now)
+        clock.age(self.0, now)
     }
 
     /// The place among the packets of its flow in the order of sending. `sent` is the unit of the clock in which it was
@@ -191,11 +191,14 @@ pub type SackBlocks = [SackBlock; 3];
 /// The options of an acknowledgement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AckOptions {
+    /// Selective acknowledgements beyond the cumulative one; with RACK, a duplicate comes first.
     pub blocks: Option<SackBlocks>,
     /// The one-way delay (RFC 6817, section 2.3).
     pub delay: Option<Span>,
     /// The echoed timestamp (TSecr, RFC 7323).
     pub echo: Option<Timestamp>,
+    /// The counts of the option AccECN (RFC 9768, section 3.2.3).
+    pub counts: Option<EcnCounts>,
 }
 
 impl From<SackBlocks> for AckOptions {

@@ -2,54 +2,69 @@
 
 use aqm::{Span, Time};
 
-/// Bits of a packet for its send time.
+/// Bits of a number for a send time: the upper ones.
 pub const SEND_TIME_BITS: u32 = 29;
+const LOWEST_BIT: u32 = u64::BITS - SEND_TIME_BITS;
+const SEND_TIME: u64 = u64::MAX << LOWEST_BIT;
 
 /// The finest resolution: 2^10 ns, with which times repeat after 549.8 s.
 const FINEST: u32 = 10;
 
 /// Counts time in units of 2^10 ns, or in larger ones if a run is so long that its times would repeat.
+///
+/// Both fields are computed once: every packet needs them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendClock {
-    shift: u8,
+    /// The bits of a time without those below the unit.
+    units: u64,
+    /// Shifts a time so that its unit is the lowest bit of a send time.
+    up: u32,
 }
 
 impl SendClock {
     /// The finest clock whose times are unique in a run of this `length`.
     pub fn of_run(length: Span) -> SendClock {
         let bits = u64::BITS - length.as_nanos().leading_zeros();
-        SendClock { shift: bits.saturating_sub(SEND_TIME_BITS).max(FINEST) as u8 }
+        SendClock::with_unit(bits.saturating_sub(SEND_TIME_BITS).max(FINEST))
+    }
+
+    /// A clock of units of 2^`bits` ns, at most 2^35.
+    fn with_unit(bits: u32) -> SendClock {
+        SendClock { units: u64::MAX << bits, up: LOWEST_BIT - bits }
+    }
+
+    fn unit_bits(self) -> u32 {
+        LOWEST_BIT - self.up
     }
 
     /// The length of a unit.
-    #[inline]
     pub fn unit(self) -> Span {
-        Span::from_nanos(1 << self.shift)
+        Span::from_nanos(1 << self.unit_bits())
     }
 
-    /// The units that have passed at `at`, modulo 2^29.
+    /// The send time `at` in the upper bits, and zeros below.
     #[inline]
-    pub(crate) fn units(self, at: Time) -> u64 {
-        at.as_nanos() >> self.shift & ((1 << SEND_TIME_BITS) - 1)
+    pub(crate) fn upper_bits(self, at: Time) -> u64 {
+        at.as_nanos() << self.up & SEND_TIME
     }
 
-    /// The time from `units` to the unit of `now`: exact to a unit within one turn of the clock.
+    /// The time from the send time in the upper bits of `of` to the unit of `now`: exact to a unit within one turn of the
+    /// clock. The lower bits can be any.
     #[inline]
-    pub(crate) fn since(self, units: u64, now: Time) -> Span {
-        let turn = (1 << SEND_TIME_BITS) - 1;
-        Span::from_nanos(((now.as_nanos() >> self.shift).wrapping_sub(units) & turn) << self.shift)
+    pub(crate) fn age(self, of: u64, now: Time) -> Span {
+        Span::from_nanos(((now.as_nanos() & self.units) << self.up).wrapping_sub(of & SEND_TIME) >> self.up)
     }
 
     /// The unit in which a packet of this age was sent.
     #[inline]
     pub(crate) fn sent(self, age: Span, now: Time) -> Time {
-        Time::from_nanos((now.as_nanos() >> self.shift << self.shift).saturating_sub(age.as_nanos()))
+        Time::from_nanos((now.as_nanos() & self.units).saturating_sub(age.as_nanos()))
     }
 
     /// A time as a timestamp, rounded down.
     #[inline]
     pub fn timestamp(self, at: Time) -> Timestamp {
-        Timestamp(at.as_nanos() >> self.shift << self.shift | u64::from(self.shift))
+        Timestamp(at.as_nanos() & self.units | u64::from(self.unit_bits()))
     }
 }
 
@@ -60,7 +75,7 @@ pub struct Timestamp(u64);
 
 impl Timestamp {
     fn clock(self) -> SendClock {
-        SendClock { shift: (self.0 & ((1 << FINEST) - 1)) as u8 }
+        SendClock::with_unit((self.0 & ((1 << FINEST) - 1)) as u32)
     }
 
     /// The time, a multiple of the unit.
@@ -93,7 +108,7 @@ mod tests {
             let clock = SendClock::of_run(Span::from_nanos(length));
             let now = age % length;
             let sent = sent % (now + 1);
-            let got = clock.since(clock.units(Time::from_nanos(sent)), Time::from_nanos(now)).as_nanos();
+            let got = clock.age(clock.upper_bits(Time::from_nanos(sent)), Time::from_nanos(now)).as_nanos();
             prop_assert!(got.abs_diff(now - sent) < clock.unit().as_nanos());
         }
 

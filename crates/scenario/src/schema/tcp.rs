@@ -174,6 +174,12 @@ table! {
         /// the receiver [reports the number of marks](transport.md#accurate-ecn) to the sender (RFC 9768); on by
         /// default with `prague`
         accecn: bool = cc.traits().accurate_ecn;
+        /// with `accecn`, ACKs carry [counts of bytes](transport.md#accurate-ecn) too, which no lost ACK makes ambiguous
+        accecn_option: bool = accecn, only accecn, else "`accecn_option` needs `accecn`";
+        /// with `prague` only: marks of a [classic queue](transport.md#dctcp-and-prague) reduce the window as Reno's do
+        // `prague_ecn_fallback` is 0.
+        classic_fallback: bool = cc.traits().ect1, linux false,
+            only cc.traits().ect1, else "`classic_fallback` is a key of `cc = \"prague\"` only, not of `{cc}`";
         /// the first slow start [ends when round-trip times rise](transport.md#slow-start-and-congestion-avoidance)
         /// (RFC 9406); needs a `recovery` with selective ACKs
         hystart: bool = false, check !hystart || recovery.is_selective(),

@@ -33,7 +33,7 @@ mod tlp;
 mod tracker;
 mod transmissions;
 
-pub use accecn::Ace;
+pub use accecn::{Ace, EcnCounts};
 /// Settings shared by a group's flows. Every call takes them.
 pub use headgate_scenario::TcpSettings;
 pub use rate_sample::{DeliveryState, RateSample};

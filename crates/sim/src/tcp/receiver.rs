@@ -1,13 +1,13 @@
 //! The receiving side: cumulative and selective acknowledgements, delayed ACKs, ECN echo.
 
-use aqm::{Span, Time};
+use aqm::{Ecn, Span, Time};
 
 use super::TcpSettings;
-use super::accecn::Ace;
+use super::accecn::{Ace, EcnCounts};
 use super::cc::EcnFeedback;
 use super::out_of_order::OutOfOrderBlocks;
 use super::quick_acks::QuickAcks;
-use crate::segment::{SackBlock, SackBlocks};
+use crate::segment::{AckOptions, SackBlock, SackBlocks};
 use crate::send_clock::Timestamp;
 
 /// An acknowledgement to send.
@@ -19,12 +19,8 @@ pub struct OutgoingAck {
     pub ece: bool,
     /// The ACE field of accurate ECN feedback (RFC 9768), in place of the echo; else 0.
     pub ace: Ace,
-    /// Selective acknowledgements beyond `ack`, if any; with RACK, a duplicate comes first.
-    pub blocks: Option<SackBlocks>,
-    /// The one-way delay of the last segment, for delay-based senders (RFC 6817, section 2.3).
-    pub delay: Option<Span>,
-    /// With `timestamps`, the echoed timestamp (TSecr, RFC 7323).
-    pub echo: Option<Timestamp>,
+    /// Its options, if any. Few acknowledgements have some, and these alone pay for their size.
+    pub options: Option<AckOptions>,
 }
 
 /// The receiving side of one connection: 32 bytes, more only after a gap, or with `timestamps` or `quick_acks`.
@@ -32,7 +28,7 @@ pub struct OutgoingAck {
 pub struct TcpReceiver {
     expected: u32,
     /// A mark was seen and the sender has not yet confirmed its reduction (RFC 3168, section 6.1.3). With mirrored
-    /// feedback: the last segment was marked (RFC 8257's DCTCP.CE).
+    /// and accurate feedback: the last segment was marked (RFC 8257's DCTCP.CE).
     ece_pending: bool,
     /// The segment of the delayed acknowledgement was marked.
     delayed_is_marked: bool,
@@ -57,6 +53,8 @@ struct ReceiverDetails {
     last_ack: u32,
     /// With `quick_acks`.
     quick_acks: QuickAcks,
+    /// With `accecn_option`.
+    counts: EcnCounts,
 }
 
 impl Default for TcpReceiver {
@@ -104,10 +102,23 @@ impl TcpReceiver {
         }
     }
 
+    /// The one-way delay of the last segment.
+    #[inline]
+    pub fn delay(&self) -> Span {
+        self.delay
+    }
+
     /// Sets the one-way delay of the arriving segment. Call before [`on_data`](TcpReceiver::on_data).
     #[inline]
     pub fn on_delay(&mut self, delay: Span) {
         self.delay = delay;
+    }
+
+    /// Counts the ECN field of the arriving segment. With `accecn_option`, call before
+    /// [`on_data`](TcpReceiver::on_data).
+    #[inline(never)]
+    pub fn on_ecn(&mut self, ecn: Ecn) {
+        self.details.get_or_insert_default().counts.count(ecn);
     }
 
     /// Processes a segment; returns the acknowledgement to send now, if any (RFC 5681, section 4.2). Another may be due
@@ -121,13 +132,18 @@ impl TcpReceiver {
         config: &TcpSettings,
         now: Time,
     ) -> Option<OutgoingAck> {
-        let quick = config.quick_acks.is_some() && self.acknowledges_quickly((seq, marked, cwr), config, now);
+        let mut quick = config.quick_acks.is_some() && self.acknowledges_quickly((seq, marked, cwr), config, now);
         match EcnFeedback::of(config) {
             // CWR first: a marked segment asks for a new echo.
             EcnFeedback::Classic => self.ece_pending = (self.ece_pending && !cwr) || marked,
             EcnFeedback::Mirrored if self.ece_pending == marked => {}
             EcnFeedback::Mirrored => return self.mirror(seq, marked, config, now),
-            EcnFeedback::Accurate => self.ace = self.ace.after(marked),
+            EcnFeedback::Accurate => {
+                // RFC 9768, section 3.2.2.5.1: the first mark after an unmarked segment is acknowledged at once.
+                quick |= marked && !self.ece_pending;
+                self.ece_pending = marked;
+                self.ace = self.ace.after(marked);
+            }
         }
         let (in_order, duplicate) = self.take(seq, config);
         match config.delayed_ack {
@@ -162,7 +178,7 @@ impl TcpReceiver {
             self.insert(seq);
         }
         // Without a gap, other settings alone need the details.
-        if !self.has_gap && !config.timestamps && config.quick_acks.is_none() {
+        if !self.has_gap && !keeps_details(config) {
             self.details = None;
         }
         duplicate
@@ -213,18 +229,27 @@ impl TcpReceiver {
             _ => (self.ece_pending | std::mem::take(&mut self.delayed_is_marked), Ace::default()),
         };
         self.ack_due = Time::NEVER;
-        let blocks = if self.has_gap || duplicate.is_some() { self.blocks(config, duplicate) } else { None };
-        let delay = config.cc.traits().delays.then_some(self.delay);
-        let echo = if config.timestamps { self.echo_timestamp() } else { None };
+        let has_options = self.has_gap || duplicate.is_some() || has_options(config);
+        let options = if has_options { self.options(config, duplicate) } else { None };
         if config.quick_acks.is_some()
             && let Some(details) = &mut self.details
         {
             details.quick_acks.on_ack();
         }
-        OutgoingAck { ack: self.expected, ece, ace, blocks, delay, echo }
+        OutgoingAck { ack: self.expected, ece, ace, options }
     }
 
     #[inline(never)]
+    fn options(&mut self, config: &TcpSettings, duplicate: Option<SackBlock>) -> Option<AckOptions> {
+        let options = AckOptions {
+            blocks: self.blocks(config, duplicate),
+            delay: config.cc.traits().delays.then_some(self.delay),
+            echo: if config.timestamps { self.echo_timestamp() } else { None },
+            counts: self.details.as_ref().filter(|_| config.accecn_option).map(|details| details.counts),
+        };
+        (options != AckOptions::default()).then_some(options)
+    }
+
     fn blocks(&mut self, config: &TcpSettings, duplicate: Option<SackBlock>) -> Option<SackBlocks> {
         let wanted = self.has_gap && config.recovery.is_selective();
         let details = if wanted { self.details.as_deref_mut() } else { None };
@@ -260,6 +285,17 @@ impl TcpReceiver {
         }
         self.has_gap = !out_of_order.is_empty();
     }
+}
+
+/// Whether every acknowledgement has options.
+#[inline]
+fn has_options(config: &TcpSettings) -> bool {
+    config.timestamps || config.accecn_option || config.cc.traits().delays
+}
+
+/// Whether a receiver needs its details even without a gap.
+fn keeps_details(config: &TcpSettings) -> bool {
+    config.timestamps || config.quick_acks.is_some() || config.accecn_option
 }
 
 #[cfg(test)]
@@ -301,7 +337,7 @@ mod tests {
         assert_eq!(receiver.on_timer(&config, at(104)), None);
         assert_eq!(
             receiver.on_timer(&config, at(105)),
-            Some(OutgoingAck { ack: 1, ece: false, ace: Ace::default(), blocks: None, delay: None, echo: None })
+            Some(OutgoingAck { ack: 1, ece: false, ace: Ace::default(), options: None })
         );
         assert_eq!(receiver.on_timer(&config, at(300)), None);
     }
@@ -310,7 +346,7 @@ mod tests {
     fn blocks_are_reported_newest_first_and_merge() {
         // RFC 2018, section 4: the first block holds the segment that triggered the acknowledgement.
         let mut receiver = TcpReceiver::default();
-        let mut blocks = |seq| receiver.on_data(seq, false, false, &config(None), Time::ZERO).unwrap().blocks;
+        let mut blocks = |seq| receiver.on_data(seq, false, false, &config(None), Time::ZERO).unwrap().options?.blocks;
         assert_eq!(blocks(2), Some([(2, 3), (0, 0), (0, 0)]));
         assert_eq!(blocks(4), Some([(4, 5), (2, 3), (0, 0)]));
         assert_eq!(blocks(6), Some([(6, 7), (4, 5), (2, 3)]));
@@ -346,7 +382,7 @@ mod tests {
                 arrived.insert(seq);
                 let expected = (0..).find(|s| !arrived.contains(s)).unwrap();
                 prop_assert_eq!(reply.ack, expected);
-                for (start, end) in reply.blocks.unwrap_or_default() {
+                for (start, end) in reply.options.and_then(|options| options.blocks).unwrap_or_default() {
                     prop_assert!((start..end).all(|s| arrived.contains(&s)), "a block reports a segment that has not arrived");
                     prop_assert!(start == end || (start > expected && !arrived.contains(&end)));
                 }

@@ -35,7 +35,7 @@ use aqm::{Rng, Span, Time};
 use headgate_scenario::Recovery;
 
 use super::TcpSettings;
-use super::accecn::Ace;
+use super::accecn::{Ace, EcnCounts};
 use super::cc::{AckInfo, AnyControl, CongestionWindow, LossInfo};
 use super::pacing::Pacer;
 use super::rto::Rto;
@@ -61,6 +61,8 @@ pub struct Ack {
     pub delay: Option<Span>,
     /// With `timestamps`, when the segment that advanced the acknowledgement was sent (TSecr, RFC 7323).
     pub echo: Option<Timestamp>,
+    /// With `accecn_option`, what the receiver has counted.
+    pub counts: Option<EcnCounts>,
 }
 
 impl Ack {
@@ -131,6 +133,8 @@ pub struct TcpSender {
     waiting_for_timer: bool,
     /// The window was reduced, for whatever reason: the next new segment carries CWR (RFC 3168, section 6.1.2).
     cwr: bool,
+    /// The path clears the ECN field: segments are sent without ECT.
+    ecn_cleared: bool,
     /// In slow start after a timeout.
     after_timeout: bool,
     /// The scoreboard, and send times if needed; `None` without SACK.
@@ -143,8 +147,8 @@ pub struct TcpSender {
     timeout_una: u32,
     /// The end of the window of data in which the sender last reacted to an ECN echo.
     ecn_recover: u32,
-    /// The last ACE field received.
-    ace: Ace,
+    /// Marked segments that accurate feedback has reported (RFC 9768's s.cep less its initial value).
+    marks: u32,
     /// The part of `cwnd` that duplicate acknowledgements of the current recovery have added.
     inflation: u32,
     /// When the current idle period began, if the sender is idle: at its last transmission. With `pause_from_ack` a
@@ -186,6 +190,7 @@ impl TcpSender {
             timed_seq: NONE,
             waiting_for_timer: false,
             cwr: false,
+            ecn_cleared: false,
             after_timeout: false,
             sack: config.recovery.is_selective().then(|| SackState::new(config)),
             retransmits: 0,
@@ -193,7 +198,7 @@ impl TcpSender {
             timeout_una: NONE,
             ecn_recover: 0,
             cc: AnyControl::new(config),
-            ace: Ace::INITIAL,
+            marks: 0,
             inflation: 0,
             active_at: Time::ZERO,
             max_flight: config.initial_window,
@@ -251,6 +256,17 @@ impl TcpSender {
         self.timeouts
     }
 
+    /// Marked segments that accurate feedback has reported so far.
+    pub fn marks(&self) -> u32 {
+        self.marks
+    }
+
+    /// Whether segments are sent without ECT, because the path clears it.
+    #[inline]
+    pub fn ecn_cleared(&self) -> bool {
+        self.ecn_cleared
+    }
+
     /// The integral of `cwnd` over time up to `now`, in segments x nanoseconds.
     pub fn cwnd_area(&self, now: Time) -> f64 {
         self.window.cwnd_area(now)
@@ -272,7 +288,9 @@ impl TcpSender {
             return self.on_ack_with_sack(ack, config, now);
         }
         let mut info = self.ack_info(&ack, config, now);
-        self.count_marks(&mut info, ack.ace, config);
+        if config.accecn {
+            self.count_marks(&mut info, (ack.ace, ack.counts));
+        }
         self.forbid_unused_growth(&mut info, config);
         let before = self.window.cwnd();
         self.cc.on_ack_copied(&info, &mut self.window, config);

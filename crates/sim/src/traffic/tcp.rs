@@ -14,7 +14,7 @@ use super::{Replies, packet};
 use crate::event::{EventKind, SimEvent};
 use crate::event_queue::EventQueue;
 use crate::prefetch::prefetch;
-use crate::segment::{AckOptions, Segment, SimPacket};
+use crate::segment::{Segment, SimPacket};
 use crate::tcp::{Ack, OutgoingAck, OutgoingSegment, TcpReceiver, TcpSender};
 
 /// One flow in five cache lines: three for the sender, one for the rest of its side, one for the receiver's side.
@@ -183,7 +183,12 @@ impl TcpFlow {
     ) {
         let [drawn_delay, _] = settings.drawn_delays.of_flow(id);
         let at = self.after_jitter(settings, now);
-        let ecn = if data.retransmitted { settings.ecn_retransmitted } else { settings.ecn };
+        // A path that clears ECT gets none; a retransmission has a codepoint of its own.
+        let ecn = match data.retransmitted | self.sender.ecn_cleared() {
+            true if data.retransmitted => settings.ecn_retransmitted,
+            true => Ecn::NotEct,
+            false => settings.ecn,
+        };
         let sent = self.in_order(settings, at);
         let packet =
             packet(id, settings.packet, ecn, Segment::data(data.seq, data.cwr).with_send_time(sent, settings.clock));
@@ -271,7 +276,7 @@ impl TcpFlow {
     }
 
     /// A segment leaves the last router for the receiver at `now`. Returns its bytes if it has not arrived before (else
-    /// 0), its age, and its arrival time.
+    /// 0), and its arrival time.
     ///
     /// The last wire belongs to the flow, so the arrival time is known. Until then only the flow's earlier segments
     /// and a delayed ACK, which is checked first, can change the receiver. The receiver therefore acts at once, with
@@ -285,7 +290,7 @@ impl TcpFlow {
         now: Time,
         replies: &mut Replies,
         queue: &mut EventQueue<SimEvent>,
-    ) -> (u32, Span, Time) {
+    ) -> (u32, Time) {
         let [_, drawn_delay] = settings.drawn_delays.of_flow(id);
         let arrives = self.data_to_receiver.pass(now, &settings.data_to_receiver) + drawn_delay;
         if let Some(due) = self.receiver.deadline()
@@ -294,10 +299,9 @@ impl TcpFlow {
             self.reply_if_due(id, settings, due, replies, queue);
         }
         let (expected, beyond_gap) = (self.receiver.expected(), self.receiver.beyond_gap());
-        let age = packet.handle.age(arrives, settings.clock);
-        self.receiver.on_delay(age);
-        if settings.tcp.timestamps {
-            self.receiver.on_timestamp(seq, settings.clock.timestamp(settings.clock.sent(age, arrives)));
+        self.receiver.on_delay(packet.handle.age(arrives, settings.clock));
+        if settings.reads_headers {
+            self.read_header(seq, packet, settings, arrives);
         }
         match self.receiver.on_data(seq, packet.ecn == Ecn::Ce, cwr, &settings.tcp, arrives) {
             Some(reply) => {
@@ -310,7 +314,25 @@ impl TcpFlow {
         }
         let is_new = self.receiver.expected() != expected || self.receiver.beyond_gap() != beyond_gap;
         let bytes = if is_new { self.bytes_of(seq, settings) } else { 0 };
-        (bytes, age, arrives)
+        (bytes, arrives)
+    }
+
+    /// Hands the receiver what few options need of a segment that arrives.
+    #[inline(never)]
+    fn read_header(&mut self, seq: u32, packet: &SimPacket, settings: &TcpFlowSettings, arrives: Time) {
+        if settings.tcp.timestamps {
+            let sent = settings.clock.sent(self.last_age(), arrives);
+            self.receiver.on_timestamp(seq, settings.clock.timestamp(sent));
+        }
+        if settings.tcp.accecn_option {
+            self.receiver.on_ecn(packet.ecn);
+        }
+    }
+
+    /// The age of the segment that arrived last.
+    #[inline]
+    pub fn last_age(&self) -> Span {
+        self.receiver.delay()
     }
 
     /// The useful bytes of a segment that arrives for the first time.
@@ -410,10 +432,8 @@ impl TcpFlow {
         replies: &mut Replies,
         queue: &mut EventQueue<SimEvent>,
     ) {
-        let OutgoingAck { blocks, delay, echo, .. } = reply;
         replies.sent += 1;
-        let any = blocks.is_some() || delay.is_some() || echo.is_some();
-        let options = if any { replies.insert_options(AckOptions { blocks, delay, echo }) } else { None };
+        let options = reply.options.and_then(|options| replies.insert_options(options));
         // Pure ACKs are not ECN-capable (RFC 3168, section 6.1.4).
         let packet = packet(id, settings.ack, Ecn::NotEct, Segment::ack(reply.ack, reply.ece, reply.ace, options));
         let [_, drawn_delay] = settings.drawn_delays.of_flow(id);

@@ -23,6 +23,8 @@ pub struct TcpFlowSettings {
     /// ECN codepoint of retransmissions: Not-ECT unless configured, so that their loss is detected (RFC 3168, section
     /// 6.1.5).
     pub(super) ecn_retransmitted: Ecn,
+    /// The receiver needs more of each segment than its number.
+    pub(super) reads_headers: bool,
     /// The largest random delay before a transmission.
     pub(super) send_jitter: Span,
     /// Only the first segment of a burst is delayed; the others follow it.
@@ -48,6 +50,7 @@ impl TcpFlowSettings {
             links: [first_link(&group.route), first_reverse_link(&group.route)],
             ecn: codepoint(group),
             ecn_retransmitted: if group.ecn_retransmits { codepoint(group) } else { Ecn::NotEct },
+            reads_headers: group.timestamps || group.accecn_option,
             send_jitter: group.send_jitter,
             jitter_bursts: group.jitter_bursts,
             stop: stop_time(group.stop),
@@ -61,8 +64,8 @@ impl TcpFlowSettings {
     }
 }
 
-/// ECN codepoint of new data. ECT(1) is reserved for scalable controls (RFC 9331, section 4.1). DCTCP is older than
-/// that rule and uses ECT(0).
+/// ECN codepoint of new data. ECT(1) is reserved for scalable controls with accurate feedback (RFC 9331, sections 4.1 and
+/// 4.2). DCTCP is older than that rule and uses ECT(0).
 fn codepoint(group: &TcpGroup) -> Ecn {
-    if group.ecn && group.cc.traits().ect1 { Ecn::Ect1 } else { ecn_codepoint(group.ecn) }
+    if group.ecn && group.cc.traits().ect1 && group.accecn { Ecn::Ect1 } else { ecn_codepoint(group.ecn) }
 }

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::LazyLock;
 
-use aqm::{Span, Time};
+use aqm::{Ecn, Span, Time};
 use headgate_scenario::{Cc, Recovery};
 use headgate_sim::tcp::{Ace, Ack, OutgoingSegment, TcpReceiver, TcpSender, TcpSettings};
-use headgate_sim::{SackBlock, SendClock};
+use headgate_sim::{AckOptions, SackBlock, SendClock};
 
 /// The clock of timestamps.
 pub static CLOCK: LazyLock<SendClock> = LazyLock::new(|| SendClock::of_run(Span::from_secs(1)));
@@ -312,6 +312,9 @@ impl<'a> Net<'a> {
         if config.timestamps {
             self.receiver.on_timestamp(data.seq, CLOCK.timestamp(sent));
         }
+        if config.accecn_option {
+            self.receiver.on_ecn(if fate == Fate::Marked { Ecn::Ce } else { Ecn::Ect1 });
+        }
         let reply = self.receiver.on_data(data.seq, fate == Fate::Marked, data.cwr, config, *now);
         self.reply(reply);
     }
@@ -320,14 +323,8 @@ impl<'a> Net<'a> {
         let Some(reply) = reply else { return };
         self.acks += 1;
         if !(self.loses_ack)(self.acks) {
-            self.push(Event::Ack(Ack {
-                ack: reply.ack,
-                ece: reply.ece,
-                ace: reply.ace,
-                blocks: reply.blocks,
-                delay: reply.delay,
-                echo: reply.echo,
-            }));
+            let AckOptions { blocks, delay, echo, counts } = reply.options.unwrap_or_default();
+            self.push(Event::Ack(Ack { ack: reply.ack, ece: reply.ece, ace: reply.ace, blocks, delay, echo, counts }));
         }
     }
 

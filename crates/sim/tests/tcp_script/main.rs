@@ -2,6 +2,7 @@
 //! comments show the derivation. `8 1r 9c` means: segment 8 for the first time, 1 retransmitted, 9 with CWR.
 
 mod abc;
+mod accurate;
 mod any_path;
 mod bbr;
 mod cubic;

@@ -275,7 +275,7 @@ fn duplicates_are_reported_first() {
     // RFC 2883, section 4: a duplicate below the cumulative ACK, and one within a block.
     let mut net = Net::new(rack(avoiding(Recovery::Sack, 4)));
     let config = net.host.config.clone();
-    let mut blocks = |seq| net.receiver.on_data(seq, false, false, &config, at(0)).unwrap().blocks;
+    let mut blocks = |seq| net.receiver.on_data(seq, false, false, &config, at(0)).unwrap().options?.blocks;
     assert_eq!(blocks(0), None);
     assert_eq!(blocks(0), Some([(0, 1), (0, 0), (0, 0)]));
     assert_eq!(blocks(3), Some([(3, 4), (0, 0), (0, 0)]));

@@ -72,7 +72,8 @@ fn only_sack_receivers_send_blocks() {
     for recovery in [Recovery::Reno, Recovery::NewReno, Recovery::Sack] {
         let mut host = ReceivingHost::new(recovery);
         let reply = host.receive_with(3, false, false).unwrap();
-        assert_eq!(reply.blocks, (recovery == Recovery::Sack).then_some([(3, 4), (0, 0), (0, 0)]));
+        let blocks = reply.options.and_then(|options| options.blocks);
+        assert_eq!(blocks, (recovery == Recovery::Sack).then_some([(3, 4), (0, 0), (0, 0)]));
     }
 }
 

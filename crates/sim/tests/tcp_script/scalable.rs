@@ -39,7 +39,8 @@ fn accurate_feedback_counts_marks_modulo_8() {
         let config = TcpSettings { accecn: true, ..plain(cc) };
         assert_eq!(acks(&config, &[true, false, true, true]), ["1+6", "2+6", "3+7", "4+0"]);
         let delayed = TcpSettings { delayed_ack: Some(ms(100)), ..config };
-        assert_eq!(acks(&delayed, &[true, false, true, true]), ["2+6", "4+0"]);
+        // Section 3.2.2.5.1: the first mark does not wait. The last one follows another, and waits.
+        assert_eq!(acks(&delayed, &[true, false, true, true]), ["1+6", "3+7"]);
     }
 }
 

@@ -189,7 +189,7 @@ fn the_receiver_echoes_the_segment_that_the_last_ack_asked_for() {
         receiver.on_timestamp(seq, CLOCK.timestamp(at(sent)));
         let ack = receiver.on_data(seq, false, false, &config, at(sent + 50))?;
         // The timestamp is at most 2^10 ns before the millisecond of a sending.
-        ack.echo.map(|echo| ((echo.time() + RESOLUTION) - Time::ZERO).as_nanos() / 1_000_000)
+        ack.options?.echo.map(|echo| ((echo.time() + RESOLUTION) - Time::ZERO).as_nanos() / 1_000_000)
     };
     assert_eq!([echo(0, 10), echo(1, 20)], [None, Some(10)], "delayed");
     assert_eq!([echo(2, 30), echo(4, 40)], [None, Some(30)], "3 is missing");

@@ -143,3 +143,10 @@ pub fn for_each(obeys: impl Fn(&Combination) -> Result<(), String> + std::panic:
         .collect();
     assert!(broken.is_empty(), "{} of {}:\n{}", broken.len(), rows.len(), broken.join("\n"));
 }
+
+#[test]
+fn the_page_states_the_number_of_combinations() {
+    let page = include_str!("../../../../docs/reference/laws.md");
+    let count = combinations().len();
+    assert!(page.contains(&format!("**{count} combinations**")), "{count} combinations: docs/reference/laws.md");
+}

@@ -7,3 +7,4 @@ mod marks;
 mod repair;
 mod report;
 mod script;
+mod shares;

@@ -5,6 +5,7 @@
 
 mod bbr;
 mod bbr3;
+mod classic_queue;
 mod cubic;
 mod cubic_hystart;
 mod cubic_whole;

@@ -18,12 +18,16 @@
 //! | alpha, g | [`MarkFraction`], [`GAIN`](super::mark_fraction::GAIN) |
 //! | RTT_virt | [`TARGET`] |
 //!
-//! Deviations: the window is reduced at once instead of by a segment per ACK. The smallest window is one segment,
-//! without slower pacing or smaller packets below that. The pacing rate does not vary by 3 %. The sender does not fall
-//! back to Reno when it suspects a classic AQM, which RFC 9331 requires.
+//! - Below one segment the window is a pace: a segment leaves less often than once in a round trip. Marks halve it there,
+//!   and each unmarked segment doubles it.
+//! - Marks of a classic queue reduce the window as with CUBIC ([`ClassicQueue`], with `classic_fallback`).
+//!
+//! Deviations: the window is reduced at once instead of by a segment per ACK. The pacing rate does not vary by 3 %. How a
+//! window below one segment grows is ours: the draft asks for such windows and leaves it open.
 
 use aqm::{Span, Time};
 
+use super::classic_queue::ClassicQueue;
 use super::mark_fraction::MarkFraction;
 use super::reno::Reno;
 use super::{AckInfo, CongestionControl, CongestionWindow, LossInfo};
@@ -33,6 +37,8 @@ use crate::tcp::TcpSettings;
 const TARGET: Span = Span::from_millis(25);
 /// Round trips after slow start before [`TARGET`] applies.
 const ROUNDS: u32 = 4;
+/// The smallest window: a segment in 16 round trips.
+const SMALLEST: f64 = 1.0 / 16.0;
 
 #[derive(Clone, Debug)]
 pub struct Prague {
@@ -44,6 +50,9 @@ pub struct Prague {
     /// When the average was last updated, and the window last reduced.
     updated_at: Time,
     reduced_at: Time,
+    /// The window in segments while it is below one; else 1.
+    below_one: f64,
+    classic_queue: ClassicQueue,
     /// The pacing rate in segments per second, once a round trip is known.
     pacing_rate: Option<f64>,
 }
@@ -56,6 +65,8 @@ impl Prague {
             rounds: 0,
             updated_at: Time::ZERO,
             reduced_at: Time::ZERO,
+            below_one: 1.0,
+            classic_queue: ClassicQueue::default(),
             pacing_rate: None,
         }
     }
@@ -82,7 +93,12 @@ impl CongestionControl for Prague {
     fn on_ack(&mut self, ack: &AckInfo, window: &mut CongestionWindow, config: &TcpSettings) {
         // Unmarked segments grow the window, even in a round trip with a reduction for marks.
         let clean = f64::from(ack.acked.saturating_sub(ack.marked));
-        if window.in_slow_start() {
+        if let Some(rtt) = ack.rtt {
+            self.classic_queue.on_rtt(rtt, window.ssthresh);
+        }
+        if self.below_one < 1.0 {
+            self.below_one = (self.below_one * (1.0 + clean)).min(1.0);
+        } else if window.in_slow_start() {
             Reno.on_ack(ack, window, config);
         } else if !ack.recovering && clean > 0.0 {
             let by = clean * self.increase(ack.srtt) / window.cwnd();
@@ -91,20 +107,26 @@ impl CongestionControl for Prague {
         if self.mark_fraction.on_ack(ack) && !self.too_early(self.updated_at, ack.now) {
             self.mark_fraction.end_window(ack);
             self.updated_at = ack.now;
+            if self.has_reacted {
+                self.classic_queue.end_round();
+            }
             self.rounds = if window.in_slow_start() { 0 } else { self.rounds + 1 };
         }
         // Linux: twice the rate in the first half of slow start.
         let ratio = if window.cwnd() < window.ssthresh / 2.0 { 2.0 } else { 1.0 };
         let srtt = ack.srtt.or(ack.rtt);
-        self.pacing_rate = srtt.map(|srtt| ratio * window.cwnd().max(f64::from(ack.flight)) / srtt.as_secs_f64());
+        let segments = if self.below_one < 1.0 { self.below_one } else { window.cwnd().max(f64::from(ack.flight)) };
+        self.pacing_rate = srtt.map(|srtt| ratio * segments / srtt.as_secs_f64());
     }
 
-    fn on_echo(&mut self, ack: &AckInfo, window: &mut CongestionWindow, _: &TcpSettings) {
+    fn on_echo(&mut self, ack: &AckInfo, window: &mut CongestionWindow, config: &TcpSettings) {
         if self.too_early(self.reduced_at, ack.now) {
             return;
         }
-        let part = if self.has_reacted { self.mark_fraction.alpha() / 2.0 } else { 0.5 };
-        let less = window.cwnd() * (1.0 - part);
+        let least = if config.classic_fallback { self.classic_queue.least_alpha() } else { 0.0 };
+        let part = if self.has_reacted { self.mark_fraction.alpha().max(least) / 2.0 } else { 0.5 };
+        let less = window.cwnd() * self.below_one * (1.0 - part);
+        self.below_one = less.clamp(SMALLEST, 1.0);
         window.ssthresh = less.max(2.0);
         window.set_cwnd(less.max(1.0), ack.now);
         self.has_reacted = true;

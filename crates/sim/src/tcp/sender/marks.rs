@@ -3,19 +3,30 @@
 use aqm::Time;
 
 use super::{AckInfo, NONE, RecoveryPhase, TcpSender, TcpSettings};
-use crate::tcp::accecn::{self, Ace};
+use crate::tcp::accecn::{self, Ace, EcnCounts};
 use crate::tcp::cc::EcnFeedback;
 
 impl TcpSender {
-    /// With accurate ECN feedback, sets the number of marked segments in `info` from the ACE field `ace`.
-    #[inline]
-    pub(super) fn count_marks(&mut self, info: &mut AckInfo, ace: Ace, config: &TcpSettings) {
-        if config.accecn && info.delivered > 0 {
-            info.marked = accecn::newly_marked(self.ace, ace, info.delivered);
+    /// With accurate ECN feedback, which few flows have, sets the number of marked segments in `info` from the field ACE, or from the counts of
+    /// the option.
+    #[inline(never)]
+    pub(super) fn count_marks(&mut self, info: &mut AckInfo, (ace, counts): (Ace, Option<EcnCounts>)) {
+        if info.delivered > 0 {
+            info.marked = match counts {
+                Some(counts) => self.newly_counted(counts),
+                None => accecn::newly_marked(self.marks, ace, info.delivered),
+            };
             info.ece = info.marked > 0;
             info.may_grow &= !info.ece;
-            self.ace = ace;
+            self.marks = self.marks.wrapping_add(info.marked);
         }
+    }
+
+    /// The marks since the last acknowledgement, by the counts of the option; none if an older one arrives later.
+    fn newly_counted(&mut self, counts: EcnCounts) -> u32 {
+        self.ecn_cleared |= counts.is_cleared();
+        let marked = counts.marked.wrapping_sub(self.marks);
+        if marked > u32::MAX / 2 { 0 } else { marked }
     }
 
     /// Handles an acknowledgement with an ECN echo: samples the round-trip time and reacts to the echo.

@@ -111,7 +111,9 @@ impl TcpSender {
                 sack.tracker.as_mut()?.sample(newest, (pipe, sack.scoreboard.pipe(self.next_new)), now)
             }),
         };
-        self.count_marks(&mut info, ack.ace, config);
+        if config.accecn {
+            self.count_marks(&mut info, (ack.ace, ack.counts));
+        }
         self.forbid_unused_growth(&mut info, config);
         let before = self.window.cwnd();
         self.update_cwnd(&info, config);
