@@ -81,6 +81,14 @@ impl Framing {
         }
     }
 
+    /// The framing for packets whose sizes include `header` bytes of the link's own header. A plain number of bytes counts from
+    /// the packet as it is; all others count from the IP packet.
+    #[must_use]
+    pub fn beyond_header(self, header: u32) -> Framing {
+        let plain = self.mpu == 0 && self.cells == CellFraming::Noatm;
+        if plain { self } else { Framing { overhead: self.overhead.saturating_sub_unsigned(header), ..self } }
+    }
+
     /// Parses a name, or a number of bytes that each packet has more: `"ethernet"`, `"38"`, `"38B"`, `"-14B"`.
     ///
     /// # Errors
@@ -133,6 +141,15 @@ mod tests {
         assert_eq!(wire(40, 0, CellFraming::Atm, 8), 53);
         assert_eq!(wire(22, 0, CellFraming::Ptm, 1514), 1536 + 24);
         assert_eq!(wire(256, 0, CellFraming::Atm, u32::MAX), u32::MAX);
+    }
+
+    #[test]
+    fn a_header_that_a_size_includes_is_not_counted_twice() {
+        let ethernet = Framing::parse("ethernet").unwrap();
+        assert_eq!(ethernet.beyond_header(14).wire_bytes(1514), ethernet.wire_bytes(1500));
+        assert_eq!(ethernet.beyond_header(14).wire_bytes(54), 84);
+        assert_eq!(Framing::parse("24B").unwrap().beyond_header(14).wire_bytes(1514), 1538);
+        assert_eq!(Framing::RAW.beyond_header(14), Framing::RAW);
     }
 
     #[test]

@@ -94,6 +94,12 @@ impl TfrcFlows {
         }
     }
 
+    /// A copy of a report.
+    pub fn copy_report(&mut self, report: SlabId) -> SlabId {
+        let copy = *self.reports.get(report);
+        self.reports.insert(copy)
+    }
+
     /// Frees a lost report.
     pub fn free_report(&mut self, report: SlabId) {
         self.reports.remove(report);
