@@ -10,7 +10,7 @@
 //! on departure, by the queue that it leaves behind.
 //!
 //! "Weighted" stands for profiles: a switch has one for each queue. Headgate has one for each class with
-//! `prio:[wred:...;wred:...]`.
+//! `prio:children=[wred; wred]`.
 //!
 //! Source: Y. Zhu, H. Eran, D. Firestone, C. Guo, M. Lipshteyn, Y. Liron, J. Padhye, S. Raindel, M. H. Yahia, M. Zhang,
 //! "Congestion Control for Large-Scale RDMA Deployments", ACM SIGCOMM 2015, section 3.1 and figure 5 (marks on arrival).

