@@ -341,7 +341,9 @@ def test_a_directions_own_rate_comes_before_the_trace_of_both(tmp_path: Path):
 
 def test_slots_of_a_direction_come_before_a_schedule_of_both():
     given = {"rate": "9Mbit/s", "schedule": "1s=5Mbit/s", "forward-slot": "1ms", "reverse-aggregate": "4ms"}
-    forward, reverse = (tomllib.loads(options.scenario(each, given).to_toml())["link"] for each in ("forward", "reverse"))
+    forward, reverse = (
+        tomllib.loads(options.scenario(each, given).to_toml())["link"] for each in ("forward", "reverse")
+    )
     assert (forward["slot"], "schedule" in forward) == ("1ms", False)
     assert (reverse["aggregate"], "schedule" in reverse) == ("4ms", False)
 

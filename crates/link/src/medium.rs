@@ -117,7 +117,13 @@ impl Carrier for Medium {
         let due = sent + self.delay;
         match &mut self.impairer {
             None => Transit { sent, due, arrival: Arrival::At(due), late_or_reordered: false },
-            Some(impaired) => Transit { sent, due, arrival: impaired.0.impair(due), late_or_reordered: impaired.1 },
+            Some(impaired) => impaired_transit(impaired, sent, due),
         }
     }
+}
+
+/// A separate function keeps the path of links without impairments short.
+#[inline(never)]
+fn impaired_transit((impairer, late_or_reordered): &mut (Impairer, bool), sent: Time, due: Time) -> Transit {
+    Transit { sent, due, arrival: impairer.impair(due), late_or_reordered: *late_or_reordered }
 }

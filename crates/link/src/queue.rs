@@ -381,7 +381,7 @@ mod tests {
         }
         fn lost(&mut self, _: Packet<()>, _: Time, _: Time) {}
         fn remark(&mut self, packet: &Packet<()>, dscp: Option<u8>) -> bool {
-            dscp.is_some() && packet.flow.0 % 2 == 0
+            dscp.is_some() && packet.flow.0.is_multiple_of(2)
         }
         fn duplicate(&mut self, packet: &Packet<()>) -> Option<Packet<()>> {
             (packet.flow.0 != 9).then_some(*packet)

@@ -67,11 +67,20 @@ impl Transmitter {
 
     /// The end of a packet's transmission that begins at `now`, which must not precede the end of the last
     /// transmission. `queued` returns the packets that are queued behind it.
-    #[inline]
+    #[inline(always)]
     pub fn transmission_end(&mut self, now: Time, bytes: u32, queued: impl FnOnce() -> Backlog) -> Time {
+        if let RateModel::Constant(constant) = &mut self.model {
+            return now + constant.transmit(bytes, &self.framing);
+        }
+        self.varied_end(now, bytes, queued)
+    }
+
+    /// The same for a rate that varies. A separate function keeps the common path short.
+    #[inline(never)]
+    fn varied_end(&mut self, now: Time, bytes: u32, queued: impl FnOnce() -> Backlog) -> Time {
         let framing = self.framing;
         match &mut self.model {
-            RateModel::Constant(constant) => now + constant.transmit(bytes, framing),
+            RateModel::Constant(constant) => now + constant.transmit(bytes, &framing),
             RateModel::Schedule(schedule) => schedule.transmission_end(now, framing.wire_bytes(bytes)),
             RateModel::Trace(trace) => trace.transmission_end(now, framing.wire_bytes(bytes)),
             RateModel::Slots(slots) => slots.transmission_end(now, framing.wire_bytes(bytes)),
@@ -91,11 +100,16 @@ struct FixedRate {
 }
 
 impl FixedRate {
-    #[inline]
-    fn transmit(&mut self, bytes: u32, framing: Framing) -> Span {
+    #[inline(always)]
+    fn transmit(&mut self, bytes: u32, framing: &Framing) -> Span {
         if self.last.0 != bytes {
-            self.last = (bytes, self.rate.transmit(framing.wire_bytes(bytes)));
+            self.change_size(bytes, framing);
         }
         self.last.1
+    }
+
+    #[inline(never)]
+    fn change_size(&mut self, bytes: u32, framing: &Framing) {
+        self.last = (bytes, self.rate.transmit(framing.wire_bytes(bytes)));
     }
 }

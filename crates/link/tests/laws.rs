@@ -364,7 +364,7 @@ impl NextHop<()> for CountingHost {
     }
     fn duplicate(&mut self, packet: &Packet<()>) -> Option<Packet<()>> {
         self.asked += 1;
-        let copy = (self.asked % 3 != 0).then_some(*packet);
+        let copy = (!self.asked.is_multiple_of(3)).then_some(*packet);
         self.made += u64::from(copy.is_some());
         copy
     }

@@ -41,11 +41,7 @@ def scenario(direction: str, given: Mapping[str, str | None], text: str = TEXT) 
     chosen = _chosen(direction, given)
     if "rate" not in chosen and "trace" not in chosen:
         raise UsageError(f"the rate is missing: give --rate, as in --rate 10Mbit/s, or --{direction}-rate, or --trace")
-    changes = [
-        f"link.{_key(name)}={_value(chosen_value)}"
-        for name, chosen_value in chosen.items()
-        if name != "qdisc"
-    ]
+    changes = [f"link.{_key(name)}={_value(chosen_value)}" for name, chosen_value in chosen.items() if name != "qdisc"]
     try:
         return _core.Scenario(text, "link", set=changes, qdiscs=[chosen["qdisc"].value], files=files_in(Path()))
     except _core.ScenarioError as error:
