@@ -72,8 +72,8 @@ impl DirectionSettings {
     /// Least time in which a packet of `bytes` can be sent.
     pub fn least_transmission(&self, bytes: u32) -> Span {
         match &self.rate_variation {
-            // At an opportunity, a packet leaves at once.
-            RateVariation::Trace { .. } => Span::ZERO,
+            // At an opportunity, a packet leaves at once. So does one that takes the room of others in an aggregate that ends.
+            RateVariation::Trace { .. } | RateVariation::Aggregates { .. } => Span::ZERO,
             RateVariation::Schedule { steps, .. } => {
                 let fastest = steps.iter().map(|(_, rate)| *rate).fold(self.rate, Rate::max);
                 fastest.transmit(self.framing.wire_bytes(bytes))

@@ -5,8 +5,9 @@ use aqm::{Backlog, Framing, Rate, Span, Time};
 /// Packets that are sent together, as in Wi-Fi. An aggregate begins when the link is free and a packet is queued, and has room
 /// for the packets that are queued then. All leave at its end.
 ///
-/// The discipline chooses the packets at the end of the aggregate, where they leave. A Wi-Fi driver takes them at the begin.
-/// The times at which packets leave are the same.
+/// The discipline chooses the packets at the end of the aggregate, where they leave. A Wi-Fi driver takes them at the begin. The
+/// times and sizes of aggregates are the same. A packet that arrives meanwhile may take the room of another, if the discipline
+/// prefers it.
 #[derive(Debug)]
 pub(super) struct Aggregates {
     rate: u64,

@@ -362,3 +362,20 @@ fn an_aggregate_takes_the_packets_that_are_queued() {
     assert!((outcome.flows[0].goodput_bps / expected - 1.0).abs() < 2e-3, "{}", outcome.flows[0].goodput_bps);
     assert!((outcome.flows[0].fair_share_bps.unwrap() / expected - 1.0).abs() < 1e-6);
 }
+
+#[test]
+fn every_discipline_runs_on_a_link_with_every_impairment_and_loses_no_packet() {
+    let keys = "overhead = 'ethernet'\necn = 'bleach'\ndscp = 'CS0'\nduplicate = 0.05\nloss = 0.01\nloss_burst_max = 2\n\
+                loss_at = [3, 10]\njitter = '1ms'\nreorder = 0.01\nreorder_by = '3ms'\n\
+                reverse = { overhead = 'pppoe-ptm', duplicate = 0.05, loss = 0.01 }\n";
+    let flows = "[[tcp]]\nflows = 3\necn = true\ndscp = 'EF'\n[[udp]]\nrate = '4Mbit/s'\npacket = '300B'\n\
+                 [[udp]]\nrate = '1Mbit/s'\ncc = 'tfrc'\n";
+    for shape in ["slot = '1ms'", "aggregate = '4ms'\naggregate_gap = '200us'"] {
+        for entry in aqm::registry::ENTRIES {
+            // Debug builds compare each packet's delay with the least of its path.
+            let outcome = go(&scenario("1s", entry.name, &format!("{shape}\n{keys}{flows}")));
+            assert!(outcome.balance.holds() && outcome.balance.duplicated > 0, "{}: {:?}", entry.name, outcome.balance);
+            assert!(outcome.links.iter().all(LinkRow::conserves), "{}", entry.name);
+        }
+    }
+}
