@@ -30,7 +30,7 @@ COUNTED = re.compile(
     r"(?P<name>[a-z]\w*(?: \w+)?) +(?P<few>\d+) +(?P<usual>\d+) +(?P<ratio>[\d.]+) +(?P<many>\d+) +[\d.]+"
 )
 #: Goals of instructions, as multiples of the ring buffer's: without state per flow, of SFB and CHOKe, and of others.
-STATELESS = "ared avq blue cobalt codel droptail dualpi2 feng_red pi pie red rem sred step"
+STATELESS = "ared avq blue cobalt codel droptail dualpi2 feng_red pi pie red rem sred step wred"
 GOALS = dict.fromkeys(STATELESS.split(), 3) | {"sfb": 4, "choke": 4}
 OTHER_GOAL = 6
 #: What nests other disciplines has no goal, nor has the ring buffer.

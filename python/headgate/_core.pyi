@@ -147,7 +147,6 @@ class Link:
         forward: Scenario,
         reverse: Scenario,
         *,
-        overheads: tuple[int, int] = ...,
         seed: int = 1,
         sysctls: Sequence[tuple[str, str]] = ...,
         outside: bool = False,
@@ -200,7 +199,6 @@ class Gateway:
         forward: Scenario,
         reverse: Scenario,
         *,
-        overheads: tuple[int, int] = ...,
         offloads_off: bool = False,
         send: str = "auto",
         cpus: Sequence[int] = ...,
@@ -214,7 +212,7 @@ class Gateway:
     @property
     def realtime(self) -> bool: ...
     def changes(self) -> list[str]: ...
-    def refit(self, forward: Scenario, reverse: Scenario, *, overheads: tuple[int, int] = ...) -> None: ...
+    def refit(self, forward: Scenario, reverse: Scenario) -> None: ...
     def view(self) -> dict[str, Any]: ...
     def stop(self) -> dict[str, Any]: ...
 

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -350,7 +351,9 @@ def test_a_direction_without_a_rate_passes_packets_at_once():
     result = gateway_settings.settings(
         {**BOTH, "forward-rate": "1Mbit/s", "qdisc": "sfb", "limit": "7p", "overhead": 24}
     )
-    assert (result.forward.rate_bps, result.forward.qdiscs, result.overheads) == (1e6, ["sfb"], (24, 0))
+    assert (result.forward.rate_bps, result.forward.qdiscs) == (1e6, ["sfb"])
+    overheads = [tomllib.loads(each.to_toml())["link"]["overhead"] for each in (result.forward, result.reverse)]
+    assert overheads == ["24B", "raw"]
     assert result.reverse.rate_bps == 100e9
     assert result.reverse.qdiscs == ["droptail"]
     assert result.send == "auto"

@@ -310,9 +310,16 @@ def test_options_of_a_direction_equal_the_keys_of_a_scenario_file():
         "reorder-by": "5ms",
         "loss": "0.01",
         "loss-burst": "3",
+        "loss-burst-max": "9",
+        "loss-at": "3,10",
+        "duplicate": "0.1",
+        "ecn": "bleach",
+        "dscp": "EF",
+        "overhead": "ethernet",
     }
     steps = [{"at": "1s", "rate": "5Mbit/s"}, {"at": "2s", "rate": "0bit/s"}]
-    expected = {"jitter": "4ms", "reorder_by": "5ms", "loss": 0.01, "loss_burst": 3.0}
+    expected = {"jitter": "4ms", "reorder_by": "5ms", "loss": 0.01, "loss_burst": 3.0, "loss_burst_max": 9}
+    expected |= {"loss_at": [3, 10], "duplicate": 0.1, "ecn": "bleach", "dscp": "EF", "overhead": "ethernet"}
     for direction, rate, reorder in (("forward", "2Mbit/s", 0.1), ("reverse", "10Mbit/s", 0.2)):
         keys = tomllib.loads(options.scenario(direction, given).to_toml())["link"]
         assert keys == keys | {
@@ -332,6 +339,15 @@ def test_a_directions_own_rate_comes_before_the_trace_of_both(tmp_path: Path):
     assert tomllib.loads(options.scenario("reverse", given).to_toml())["link"]["trace"] == "inputs/slow.trace"
 
 
+def test_slots_of_a_direction_come_before_a_schedule_of_both():
+    given = {"rate": "9Mbit/s", "schedule": "1s=5Mbit/s", "forward-slot": "1ms", "reverse-aggregate": "4ms"}
+    forward, reverse = (
+        tomllib.loads(options.scenario(each, given).to_toml())["link"] for each in ("forward", "reverse")
+    )
+    assert (forward["slot"], "schedule" in forward) == ("1ms", False)
+    assert (reverse["aggregate"], "schedule" in reverse) == ("4ms", False)
+
+
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
@@ -345,9 +361,13 @@ def test_a_directions_own_rate_comes_before_the_trace_of_both(tmp_path: Path):
         (("--rate", "1Mbit/s", "--reorder", "0.1"), "`--reorder` needs `--reorder-by`"),
         (
             ("--rate", "1Mbit/s", "--reverse-overhead", "-20"),
-            "--reverse-overhead -20: expected a number of bytes from -19",
+            "`--reverse-overhead`: must be from -19B (the shortest IP packet has 20 bytes) to 1000B, not -20B",
         ),
-        (("--rate", "1Mbit/s", "--overhead", "few"), "--overhead few: expected a number of bytes"),
+        (("--rate", "1Mbit/s", "--overhead", "ethrenet"), "did you mean `ethernet`?"),
+        (("--rate", "1Mbit/s", "--loss-at", "3,2"), "`--loss-at`: must be above the number before it, 3"),
+        (("--rate", "1Mbit/s", "--loss-at", "first"), "`--loss-at`"),
+        (("--rate", "1Mbit/s", "--slot", "1ms", "--aggregate", "4ms"), "`--slot` and `--aggregate` exclude each other"),
+        (("--rate", "1Mbit/s", "--ecn", "bleech"), "did you mean `bleach`?"),
         (("--rate", "1Mbit/s", "--qdisc", "sfq:dephts=1"), "did you mean `depth`?"),
         (("--rate", "1Mbit/s", "--forward-qdisc", "nonesuch"), " --> --forward-qdisc nonesuch"),
         (("--trace", "no-such-file"), 'cannot read "no-such-file": No such file or directory'),

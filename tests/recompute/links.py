@@ -91,6 +91,9 @@ def rows(journeys: Journeys) -> dict[tuple[str, str], Row]:
             "sent": len(sent),
             "sent_bytes": sum(visit.packet.length for visit in sent),
             **counts(network, visits),
+            # The scenarios of these tests neither duplicate nor remark packets (network/media.rs does).
+            "link_duplicates": 0,
+            "link_remarks": 0,
             "utilization": utilization(hop, visits, *window),
             "queue_packets_mean": packets,
             "queue_bytes_mean": size,

@@ -14,8 +14,8 @@ mod wake_times;
 mod wire;
 
 pub use impairer::Impairer;
-pub use medium::{Carrier, Medium, Transit};
-pub use queue::{LinkQueue, Meter, NextHop, QueueHandover};
+pub use medium::{Alteration, Arrival, Carrier, Medium, Transit};
+pub use queue::{AlteredPackets, LinkQueue, Meter, NextHop, QueueHandover};
 pub use transmitter::Transmitter;
 pub use wake_times::WakeTimes;
 pub use wire::{DrawnDelays, Wire, WireProperties, drawn_delays};

@@ -1,8 +1,8 @@
-//! The medium of one direction: transmitter, propagation delay and random impairments.
+//! The medium of one direction: transmitter, propagation delay and impairments.
 
-use aqm::{Rate, Rng, Span, Time};
+use aqm::{Backlog, Rate, Rng, Span, Time};
 use headgate_measure::CapacityUse;
-use headgate_scenario::{DirectionSettings, Impairments, RateVariation};
+use headgate_scenario::{DirectionSettings, Impairments, RateVariation, Remarks};
 
 use crate::impairer::Impairer;
 use crate::transmitter::Transmitter;
@@ -14,16 +14,59 @@ pub struct Transit {
     pub sent: Time,
     /// When it arrives without impairments.
     pub due: Time,
-    /// When it arrives; `None` if it is lost.
-    pub arrival: Option<Time>,
+    /// Its fate.
+    pub arrival: Arrival,
     /// Whether it may arrive long after its transmission began, because rates change, or out of order.
     pub late_or_reordered: bool,
 }
 
+/// What becomes of a packet on the medium.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// It arrives unchanged at this time.
+    At(Time),
+    /// It is lost.
+    Lost,
+    /// It arrives at this time, with other header fields or twice.
+    Altered(Time, Alteration),
+}
+
+/// Changes to a packet that arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Alteration {
+    /// The header fields that change.
+    pub remarks: Remarks,
+    /// Whether a copy follows it at once.
+    pub duplicate: bool,
+}
+
+impl Arrival {
+    /// When the packet arrives; `None` if it is lost.
+    #[inline]
+    pub fn time(self) -> Option<Time> {
+        match self {
+            Arrival::At(time) | Arrival::Altered(time, _) => Some(time),
+            Arrival::Lost => None,
+        }
+    }
+
+    /// The same fate at other times.
+    #[inline]
+    #[must_use]
+    pub fn map(self, times: impl FnOnce(Time) -> Time) -> Arrival {
+        match self {
+            Arrival::At(time) => Arrival::At(times(time)),
+            Arrival::Lost => Arrival::Lost,
+            Arrival::Altered(time, alteration) => Arrival::Altered(times(time), alteration),
+        }
+    }
+}
+
 /// Carries packets one at a time.
 pub trait Carrier {
-    /// Sends a packet from `now` on, which must not precede the end of the last packet.
-    fn carry(&mut self, bytes: u32, now: Time) -> Transit;
+    /// Sends a packet from `now` on, which must not precede the end of the last packet. `queued` returns the packets that are
+    /// queued behind it.
+    fn carry(&mut self, bytes: u32, queued: impl FnOnce() -> Backlog, now: Time) -> Transit;
 }
 
 /// The medium of a scenario's link.
@@ -38,12 +81,14 @@ pub struct Medium {
 impl Medium {
     /// The medium of a direction with these `settings` and propagation delay `delay`. `rng` drives the impairments.
     pub fn new(settings: &DirectionSettings, delay: Span, rng: Rng) -> Medium {
-        let impairments = settings.impairments;
+        let impairments = settings.impairments.clone();
         let late_or_reordered = settings.rate_variation != RateVariation::Constant || impairments.reorder > 0.0;
         let impaired_link = late_or_reordered || impairments != Impairments::default();
+        // A packet arrives at the end of the slot that it leaves in.
+        let slot = if let RateVariation::Slots { length } = settings.rate_variation { length } else { Span::ZERO };
         Medium {
-            transmitter: Transmitter::new(settings.rate, &settings.rate_variation),
-            delay,
+            transmitter: Transmitter::new(settings.rate, &settings.rate_variation, settings.framing),
+            delay: delay + slot,
             impairer: impaired_link.then(|| Box::new((Impairer::new(impairments, rng), late_or_reordered))),
         }
     }
@@ -67,12 +112,18 @@ impl Medium {
 
 impl Carrier for Medium {
     #[inline(always)]
-    fn carry(&mut self, bytes: u32, now: Time) -> Transit {
-        let sent = self.transmitter.transmission_end(now, bytes);
+    fn carry(&mut self, bytes: u32, queued: impl FnOnce() -> Backlog, now: Time) -> Transit {
+        let sent = self.transmitter.transmission_end(now, bytes, queued);
         let due = sent + self.delay;
         match &mut self.impairer {
-            None => Transit { sent, due, arrival: Some(due), late_or_reordered: false },
-            Some(impaired) => Transit { sent, due, arrival: impaired.0.impair(due), late_or_reordered: impaired.1 },
+            None => Transit { sent, due, arrival: Arrival::At(due), late_or_reordered: false },
+            Some(impaired) => impaired_transit(impaired, sent, due),
         }
     }
+}
+
+/// A separate function keeps the path of links without impairments short.
+#[inline(never)]
+fn impaired_transit((impairer, late_or_reordered): &mut (Impairer, bool), sent: Time, due: Time) -> Transit {
+    Transit { sent, due, arrival: impairer.impair(due), late_or_reordered: *late_or_reordered }
 }

@@ -11,7 +11,7 @@
 use aqm::{Backlog, Discipline, FlowId, Ledger, Packet, Port, Sink, Span, Time};
 use headgate_measure::{HasFlow, LinkLedger};
 
-use crate::medium::{Carrier, Transit};
+use crate::medium::{Alteration, Arrival, Carrier, Transit};
 
 /// Receives the packets of a link, and the packets that its discipline drops.
 pub trait NextHop<T>: Sink<T> {
@@ -24,6 +24,13 @@ pub trait NextHop<T>: Sink<T> {
 
     /// `packet` began to be sent at `now` and is lost on the link; it would have arrived at `due`.
     fn lost(&mut self, packet: Packet<T>, now: Time, due: Time);
+
+    /// The medium has set the ECN field of `packet`, and sets its DSCP to `dscp` unless that is `None`. Writes both into the
+    /// packet's headers. Returns whether the DSCP was another.
+    fn remark(&mut self, packet: &Packet<T>, dscp: Option<u8>) -> bool;
+
+    /// A copy of `packet`, which the medium duplicates; `None` if there is no room for one.
+    fn duplicate(&mut self, packet: &Packet<T>) -> Option<Packet<T>>;
 }
 
 /// A port's ledger that also measures the link. Calls are dispatched statically, so empty methods cost nothing.
@@ -41,6 +48,14 @@ pub trait Meter<T>: Ledger<T> {
     /// `packet` began to be sent at `now` and is lost on the link.
     #[inline]
     fn lost(&mut self, _packet: &Packet<T>, _now: Time) {}
+
+    /// The medium changed header fields of `packet`.
+    #[inline]
+    fn remarked(&mut self, _packet: &Packet<T>) {}
+
+    /// The medium duplicates a packet: `copy` follows it.
+    #[inline]
+    fn duplicated(&mut self, _copy: &Packet<T>) {}
 }
 
 /// The queue and the transmitter of one direction of a link.
@@ -52,7 +67,18 @@ pub struct LinkQueue<T, D, L, M> {
     wake_at: Time,
     /// Whether the discipline was asked for a packet since the transmitter became free, and had none.
     idle: bool,
-    lost: u64,
+    altered: AlteredPackets,
+}
+
+/// Packets that the medium altered so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AlteredPackets {
+    /// Packets lost.
+    pub lost: u64,
+    /// Copies of packets that arrived twice.
+    pub duplicates: u64,
+    /// Packets that arrived with other header fields.
+    pub remarked: u64,
 }
 
 /// State that a queue leaves to its replacement.
@@ -61,13 +87,20 @@ pub struct QueueHandover<T> {
     /// The queued packets in sending order.
     pub packets: Vec<Packet<T>>,
     free_at: Time,
-    lost: u64,
+    altered: AlteredPackets,
 }
 
 impl<T, D: Discipline<T>, L: Meter<T>, M: Carrier> LinkQueue<T, D, L, M> {
     /// An idle link behind `port`.
     pub fn new(port: Port<T, D, L>, medium: M) -> LinkQueue<T, D, L, M> {
-        LinkQueue { port, medium, free_at: Time::ZERO, wake_at: Time::NEVER, idle: true, lost: 0 }
+        LinkQueue {
+            port,
+            medium,
+            free_at: Time::ZERO,
+            wake_at: Time::NEVER,
+            idle: true,
+            altered: AlteredPackets::default(),
+        }
     }
 
     /// A packet arrives.
@@ -158,16 +191,48 @@ impl<T, D: Discipline<T>, L: Meter<T>, M: Carrier> LinkQueue<T, D, L, M> {
 
     #[inline(always)]
     fn send(&mut self, packet: Packet<T>, now: Time, next: &mut impl NextHop<T>) {
-        let Transit { sent, due, arrival, late_or_reordered } = self.medium.carry(packet.bytes, now);
+        let LinkQueue { port, medium, .. } = self;
+        let Transit { sent, due, arrival, late_or_reordered } = medium.carry(packet.bytes, || port.backlog(), now);
         self.free_at = sent;
         self.port.ledger_mut().sending(now, sent);
         next.sending(&packet, now);
-        if let Some(arrival) = arrival {
-            return next.receive(packet, [now, arrival], late_or_reordered);
+        match arrival {
+            Arrival::At(arrival) => next.receive(packet, [now, arrival], late_or_reordered),
+            Arrival::Lost => {
+                self.altered.lost += 1;
+                self.port.ledger_mut().lost(&packet, now);
+                next.lost(packet, now, due);
+            }
+            Arrival::Altered(arrival, alteration) => {
+                self.alter(packet, alteration, ([now, arrival], late_or_reordered), next);
+            }
         }
-        self.lost += 1;
-        self.port.ledger_mut().lost(&packet, now);
-        next.lost(packet, now, due);
+    }
+
+    /// Changes a packet's header fields, or passes it on twice.
+    #[cold]
+    fn alter(
+        &mut self,
+        mut packet: Packet<T>,
+        Alteration { remarks, duplicate }: Alteration,
+        (times, late_or_reordered): ([Time; 2], bool),
+        next: &mut impl NextHop<T>,
+    ) {
+        let ecn = remarks.ecn.of(packet.ecn);
+        let ecn_changed = ecn != packet.ecn;
+        packet.ecn = ecn;
+        let dscp_changed = (ecn_changed || remarks.dscp.is_some()) && next.remark(&packet, remarks.dscp);
+        if ecn_changed || dscp_changed {
+            self.altered.remarked += 1;
+            self.port.ledger_mut().remarked(&packet);
+        }
+        let copy = if duplicate { next.duplicate(&packet) } else { None };
+        next.receive(packet, times, late_or_reordered);
+        if let Some(copy) = copy {
+            self.altered.duplicates += 1;
+            self.port.ledger_mut().duplicated(&copy);
+            next.receive(copy, times, late_or_reordered);
+        }
     }
 
     #[inline(always)]
@@ -185,12 +250,12 @@ impl<T, D: Discipline<T>, L: Meter<T>, M: Carrier> LinkQueue<T, D, L, M> {
     /// Removes all queued packets at `now` for a replacement queue. Packets that the discipline drops meanwhile are
     /// handed over too ([`Port::drain`]). Packets that it marks are passed to `marked`.
     pub fn hand_over(&mut self, now: Time, marked: &mut dyn FnMut(&Packet<T>)) -> QueueHandover<T> {
-        QueueHandover { packets: self.port.drain(now, marked), free_at: self.free_at, lost: self.lost }
+        QueueHandover { packets: self.port.drain(now, marked), free_at: self.free_at, altered: self.altered }
     }
 
     /// Replaces another queue at `now`. Its packets already count as arrived.
     pub fn take_over(&mut self, from: QueueHandover<T>, now: Time, next: &mut impl NextHop<T>) {
-        (self.free_at, self.lost) = (from.free_at, from.lost);
+        (self.free_at, self.altered) = (from.free_at, from.altered);
         self.idle = from.free_at <= now;
         from.packets.into_iter().for_each(|packet| self.port.readmit(packet, now, next));
         let backlog = self.port.backlog();
@@ -214,9 +279,9 @@ impl<T, D: Discipline<T>, L: Meter<T>, M: Carrier> LinkQueue<T, D, L, M> {
         self.free_at - now
     }
 
-    /// Packets lost on the link so far.
-    pub fn lost(&self) -> u64 {
-        self.lost
+    /// Packets that the medium lost, duplicated and remarked so far.
+    pub fn altered(&self) -> AlteredPackets {
+        self.altered
     }
 
     /// The port, with its discipline and its ledger.
@@ -263,11 +328,20 @@ impl<T: HasFlow> Meter<T> for LinkLedger {
     fn lost(&mut self, packet: &Packet<T>, now: Time) {
         self.record_link_loss(packet, now);
     }
+
+    fn remarked(&mut self, _: &Packet<T>) {
+        self.record_link_remark();
+    }
+
+    fn duplicated(&mut self, _: &Packet<T>) {
+        self.record_link_duplicate();
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use aqm::{LinkInfo, Rate, Rng, Totals, Why, registry};
+    use aqm::{Ecn, LinkInfo, Rate, Rng, Totals, Why, registry};
+    use headgate_scenario::{EcnTreatment, Remarks};
 
     use super::*;
 
@@ -276,18 +350,27 @@ mod tests {
         fn sending(&mut self, _: Time, _: Time) {}
     }
 
-    /// A link of a byte per microsecond with a propagation delay of 5 ms. It loses packets of 13 bytes.
+    /// A link of a byte per microsecond with a propagation delay of 5 ms. It loses packets of 13 bytes, bleaches packets of 20,
+    /// duplicates packets of 22 and sets the DSCP of packets of 46.
     struct ByteByByte;
 
     impl Carrier for ByteByByte {
-        fn carry(&mut self, bytes: u32, now: Time) -> Transit {
+        fn carry(&mut self, bytes: u32, _: impl FnOnce() -> Backlog, now: Time) -> Transit {
             let sent = now + Span::from_micros(bytes.into());
             let due = sent + Span::from_millis(5);
-            Transit { sent, due, arrival: (bytes != 13).then_some(due), late_or_reordered: false }
+            let remarks = |ecn, dscp| Alteration { remarks: Remarks { ecn, dscp }, duplicate: bytes == 22 };
+            let arrival = match bytes {
+                13 => Arrival::Lost,
+                20 => Arrival::Altered(due, remarks(EcnTreatment::Bleach, None)),
+                22 => Arrival::Altered(due, remarks(EcnTreatment::Keep, None)),
+                46 => Arrival::Altered(due, remarks(EcnTreatment::Keep, Some(46))),
+                _ => Arrival::At(due),
+            };
+            Transit { sent, due, arrival, late_or_reordered: false }
         }
     }
 
-    /// Flows and arrival times of delivered packets, and the number of drops.
+    /// Flows and arrival times of delivered packets, and the number of drops. The DSCP of odd flows is 46 already.
     #[derive(Default)]
     struct QueueHost(Vec<(u64, Time)>, u32);
 
@@ -297,6 +380,12 @@ mod tests {
             self.0.push((packet.flow.0, out));
         }
         fn lost(&mut self, _: Packet<()>, _: Time, _: Time) {}
+        fn remark(&mut self, packet: &Packet<()>, dscp: Option<u8>) -> bool {
+            dscp.is_some() && packet.flow.0.is_multiple_of(2)
+        }
+        fn duplicate(&mut self, packet: &Packet<()>) -> Option<Packet<()>> {
+            (packet.flow.0 != 9).then_some(*packet)
+        }
     }
 
     impl Sink<()> for QueueHost {
@@ -349,7 +438,29 @@ mod tests {
         queue.arrive(packet(1, 13), at(0), &mut host);
         queue.arrive(packet(2, 1000), at(0), &mut host);
         run(&mut queue, at(9000), &mut host);
-        assert_eq!((queue.lost(), host.0), (1, vec![(2, at(13 + 1000 + 5000))]));
+        assert_eq!((queue.altered().lost, host.0), (1, vec![(2, at(13 + 1000 + 5000))]));
+    }
+
+    #[test]
+    fn altered_packets_are_counted_if_a_field_changes_or_a_copy_is_made() {
+        let (mut queue, mut host) = (droptail("99p"), QueueHost::default());
+        let mut arrive = |flow, bytes, ecn| queue.arrive(Packet { ecn, ..packet(flow, bytes) }, at(0), &mut host);
+        // Only the marked packet and that of flow 2 change; there is no room for a copy of flow 9.
+        [
+            (1, 20, Ecn::NotEct),
+            (1, 20, Ecn::Ce),
+            (1, 46, Ecn::NotEct),
+            (2, 46, Ecn::Ect0),
+            (4, 22, Ecn::Ce),
+            (9, 22, Ecn::Ce),
+        ]
+        .into_iter()
+        .for_each(|(flow, bytes, ecn)| arrive(flow, bytes, ecn));
+        run(&mut queue, at(9000), &mut host);
+        assert_eq!(queue.altered(), AlteredPackets { lost: 0, duplicates: 1, remarked: 2 });
+        let arrived: Vec<u64> = host.0.iter().map(|(flow, _)| *flow).collect();
+        assert_eq!(arrived, [1, 1, 1, 2, 4, 4, 9]);
+        assert_eq!(host.0[4], host.0[5], "a copy follows at once");
     }
 
     #[test]

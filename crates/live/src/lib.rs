@@ -16,7 +16,7 @@
 //! let text = "name = 'a-link'\nduration = '1s'\nqdiscs = ['sfb']\n\
 //!             link = { rate = '8Mbit/s', delay = '5ms', limit = '50p' }\n[[tcp]]\n";
 //! let scenario = Scenario::read(text, "a.toml", &Changes::default()).unwrap();
-//! let settings = LaneSettings::of_bottleneck(&scenario, 0);
+//! let settings = LaneSettings::of_bottleneck(&scenario);
 //! let lanes = ["forward", "reverse"].map(|label| settings.build(Layer::Ethernet, 1, label).unwrap());
 //!
 //! // A frame of 1000 bytes that is not IP takes 1 ms to send and 5 ms to propagate.

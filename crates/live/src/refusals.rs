@@ -85,7 +85,7 @@ fn path(request: Request) -> Option<CommandPath> {
 fn lane() -> LaneSettings {
     let text = "name = 'link'\nduration = '1h'\nqdiscs = ['droptail']\n\
                 link = { rate = '8Mbit/s', delay = '1ms', limit = '9p' }\n[[tcp]]\n";
-    LaneSettings::of_bottleneck(&Scenario::read(text, "link", &Changes::default()).unwrap(), 0)
+    LaneSettings::of_bottleneck(&Scenario::read(text, "link", &Changes::default()).unwrap())
 }
 
 fn settings() -> LinkSettings {

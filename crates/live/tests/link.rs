@@ -21,7 +21,7 @@ const TEXT: &str = "name = \"link\"\nduration = \"1h\"\nqdiscs = [\"droptail\"]\
 
 fn settings(set: &[&str]) -> LinkSettings {
     let changes = Changes { set: set.iter().map(|change| format!("link.{change}")).collect(), ..Changes::default() };
-    let lane = LaneSettings::of_bottleneck(&Scenario::read(TEXT, "link", &changes).unwrap(), 0);
+    let lane = LaneSettings::of_bottleneck(&Scenario::read(TEXT, "link", &changes).unwrap());
     LinkSettings { lanes: [lane.clone(), lane], seed: 1, sysctls: Vec::new(), outside: false, log: None }
 }
 
@@ -131,14 +131,4 @@ fn a_sysctl_that_the_kernel_refuses_is_named() {
         error.to_string().starts_with("cannot set net/ipv4/tcp_congestion_control to \"nonesuch\": the kernel has "),
         "{error}"
     );
-}
-
-#[test]
-fn a_link_overhead_that_makes_packets_free_is_refused() {
-    let mut settings = settings(&["rate=1Mbit/s", "delay=0ms", "limit=9p"]);
-    settings.lanes[1].overhead = -20;
-    let Err(error) = EmulatedLink::open(settings) else { panic!("packets of 20 bytes cost nothing") };
-    if error.kind() != io::ErrorKind::PermissionDenied {
-        assert_eq!(error.to_string(), "a link overhead of -20 bytes per packet: it must be from -19 to 1000");
-    }
 }

@@ -21,7 +21,7 @@ fn scenario(duration: &str, qdisc: &str, groups: &str) -> Scenario {
 
 /// Runs `scenario`; `None`, with the reason printed, if no namespace can be created.
 fn run(scenario: &Scenario) -> Option<(LoadReport, View)> {
-    let forward = LaneSettings::of_bottleneck(scenario, 0);
+    let forward = LaneSettings::of_bottleneck(scenario);
     let reverse = LaneSettings { qdisc: "droptail".parse().unwrap(), ..forward.clone() };
     let settings = LinkSettings {
         lanes: [forward, reverse],

@@ -3,10 +3,10 @@
 
 mod support;
 
-use aqm::{Ecn, Rate, Span, Time, registry};
+use aqm::{Ecn, Framing, Rate, Span, Time, registry};
 use etherparse::Ipv4HeaderSlice;
 use headgate_live::{CATCH_UP, Forwarder, FrameAnomaly, LaneSettings, Layer, View};
-use headgate_scenario::RateVariation;
+use headgate_scenario::{EcnTreatment, Impairments, RateVariation, Remarks};
 use support::memory::{Conserved, FakeClock, MemoryEnd};
 use support::{TestDirection, packet};
 
@@ -101,7 +101,7 @@ fn a_frame_sent_while_the_loop_is_interrupted_arrives_no_earlier_than_it_was_sen
 #[test]
 fn the_overhead_costs_time_and_the_gaps_of_an_idle_link_stay() {
     let mut direction = TestDirection::new(MBIT, 0, 100, "droptail");
-    direction.overhead = 38;
+    direction.direction_settings.framing = Framing::parse("38B").unwrap();
     let run = run(&direction, stream(20, 462, 10_000), FakeClock::new(), at_us(300_000));
     for (n, (at, _)) in (0..).zip(&run.out) {
         assert_eq!(*at, at_us(n * 10_000 + 500));
@@ -112,7 +112,7 @@ fn the_overhead_costs_time_and_the_gaps_of_an_idle_link_stay() {
 #[test]
 fn a_negative_overhead_shortens_the_transmission() {
     let mut direction = TestDirection::new(MBIT, 0, 100, "droptail");
-    direction.overhead = -14;
+    direction.direction_settings.framing = Framing::parse("-14B").unwrap();
     let run = run(&direction, stream(20, 514, 0), FakeClock::new(), at_us(300_000));
     let times: Vec<Time> = run.out.iter().map(|(at, _)| *at).collect();
     assert_eq!(times, (1..=20).map(|n| at_us(n * 500)).collect::<Vec<_>>());
@@ -222,6 +222,50 @@ fn packets_are_lost_at_random_on_the_link_and_counted() {
     // Binomial: mean 500, sigma 21; five of them.
     assert!(lost.abs_diff(500) < 107, "{lost}");
     assert_eq!(run.out.len() as u64 + lost, 5000);
+}
+
+#[test]
+fn listed_packets_are_lost_and_others_arrive_twice_with_the_fields_that_the_link_writes() {
+    let mut direction = TestDirection::new(MBIT, 2, 10, "droptail");
+    let remarks = Remarks { ecn: EcnTreatment::Remark, dscp: Some(46) };
+    direction.direction_settings.impairments =
+        Impairments { duplicate: 1.0, lost_packets: [1, 3].into(), remarks, ..Impairments::default() };
+    let fields = [Ecn::Ect0, Ecn::Ect0, Ecn::Ect1, Ecn::Ce, Ecn::NotEct];
+    let frames = (0..5).map(|n| (at_us(u64::from(n) * 1000), packet(5000, 100, fields[n as usize], n)));
+    let run = run(&direction, frames.collect(), FakeClock::new(), at_us(60_000));
+    let arrived: Vec<(u32, u8)> = run.out.iter().map(|(_, bytes)| (number(bytes), bytes[1])).collect();
+    // ECT(0) became ECT(1), 01; CE is 11. The DSCP, EF, is 46 << 2 = 184.
+    assert_eq!(arrived, [(1, 185), (1, 185), (3, 187), (3, 187), (4, 184), (4, 184)]);
+    for (at, bytes) in &run.out {
+        assert_eq!(*at, at_us(u64::from(number(bytes)) * 1000 + 2100));
+        let header = Ipv4HeaderSlice::from_slice(bytes).unwrap().to_header();
+        assert_eq!(header.header_checksum, header.calc_header_checksum());
+    }
+    let counts = run.view.lanes[0].counts;
+    assert_eq!((counts.lost, counts.duplicates, counts.remarked, counts.delivered), (2, 3, 3, 6));
+}
+
+#[test]
+fn a_copy_for_which_no_slot_is_free_is_not_made() {
+    let mut direction = TestDirection::new(MBIT, 10, 10, "droptail");
+    direction.direction_settings.impairments.duplicate = 1.0;
+    direction.slots = 3;
+    let run = run(&direction, stream(2, 100, 0), FakeClock::new(), at_us(60_000));
+    let counts = run.view.lanes[0].counts;
+    assert_eq!((counts.duplicates, counts.delivered, run.out.len()), (1, 3, 3));
+}
+
+#[test]
+fn frames_leave_together_in_slots_and_aggregates() {
+    // Slots of 2 ms carry 2000 bytes. Frames that arrive in the first are sent in the second, and arrive at its end.
+    let (mut direction, gap) = (TestDirection::new(MBIT, 0, 10, "droptail"), Span::from_micros(300));
+    direction.direction_settings.rate_variation = RateVariation::Slots { length: Span::from_millis(2) };
+    let slotted = run(&direction, stream(3, 1000, 500), FakeClock::new(), at_us(60_000));
+    assert_eq!(slotted.out.iter().map(|(at, _)| *at).collect::<Vec<_>>(), [4000, 4000, 6000].map(at_us));
+    direction.direction_settings.rate_variation = RateVariation::Aggregates { most: Span::from_millis(4), gap };
+    let aggregates = run(&direction, stream(3, 1000, 500), FakeClock::new(), at_us(60_000));
+    // The first is alone and takes 0.3 + 1 ms. The other two leave 0.3 + 2 ms later.
+    assert_eq!(aggregates.out.iter().map(|(at, _)| *at).collect::<Vec<_>>(), [1300, 3600, 3600].map(at_us));
 }
 
 #[test]

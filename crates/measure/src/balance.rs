@@ -9,6 +9,8 @@ pub struct Balance {
     /// Packets delivered to hosts. A data packet counts when the last queue sends it, because its arrival time is then
     /// known.
     pub delivered: u64,
+    /// Copies of packets that emulated media made.
+    pub duplicated: u64,
     /// Packets that disciplines dropped.
     pub dropped: u64,
     /// Packets lost by emulated media.
@@ -22,9 +24,9 @@ pub struct Balance {
 }
 
 impl Balance {
-    /// Whether every packet sent is counted exactly once.
+    /// Whether every packet sent and every copy is counted exactly once.
     pub fn holds(&self) -> bool {
         let under_way = self.queued + self.between + self.on_access;
-        self.sent == self.delivered + self.dropped + self.lost + under_way
+        self.sent + self.duplicated == self.delivered + self.dropped + self.lost + under_way
     }
 }

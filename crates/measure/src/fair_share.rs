@@ -40,7 +40,7 @@ impl FairShare {
 /// Demand and fair share by group, TCP before UDP.
 pub fn fair_shares(scenario: &Scenario) -> Vec<FairShare> {
     let groups = group_demands(scenario);
-    let capacities: Vec<f64> = scenario.hops().map(|hop| scenario.mean_rate(hop).as_bits() as f64).collect();
+    let capacities: Vec<f64> = scenario.hops().map(|hop| scenario.packet_rate(hop).as_bits() as f64).collect();
     let demands: Vec<FlowDemand> = groups.iter().map(|group| group.over_run.clone()).collect();
     let shares = max_min(&capacities, &demands);
     let fair_share = |(group, share): (GroupDemand, f64)| FairShare {

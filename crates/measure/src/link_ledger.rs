@@ -53,6 +53,9 @@ pub struct LinkLedger {
     /// Packets sent and then lost on the link: each flow's data, and in total.
     lost: Vec<u32>,
     lost_total: u64,
+    /// Copies that the medium made of packets, and packets whose header fields it changed.
+    duplicates: u64,
+    remarked: u64,
     /// Data packets dropped and marked, by group.
     groups: Vec<(u64, u64)>,
     metrics: PortMetrics,
@@ -88,6 +91,8 @@ impl LinkLedger {
             signaled: ByReason::default(),
             lost: vec![0; flows.len()],
             lost_total: 0,
+            duplicates: 0,
+            remarked: 0,
             crossing,
             flows,
             groups: vec![(0, 0); groups],
@@ -153,7 +158,8 @@ impl LinkLedger {
         self.lost.fill(0);
         self.groups.fill((0, 0));
         self.metrics.restart();
-        (self.lost_total, self.queued_before) = (0, backlog.packets.into());
+        (self.lost_total, self.duplicates, self.remarked) = (0, 0, 0);
+        self.queued_before = backlog.packets.into();
     }
 
     /// The link's row, with `backlog` queued at the end.
@@ -165,6 +171,8 @@ impl LinkLedger {
             compared: self.compared,
             counts: self.counts(),
             link_losses: self.lost_total,
+            link_duplicates: self.duplicates,
+            link_remarks: self.remarked,
             queued: [self.queued_before, backlog.packets.into()],
             utilization,
             queue_packets_mean,
@@ -252,6 +260,16 @@ impl LinkLedger {
         if let Some(log) = &mut self.events {
             log.record_link_loss(packet, now);
         }
+    }
+
+    /// Records a copy that the medium made of a packet that was just sent.
+    pub fn record_link_duplicate(&mut self) {
+        self.duplicates += 1;
+    }
+
+    /// Records that the medium changed header fields of a packet that was just sent.
+    pub fn record_link_remark(&mut self) {
+        self.remarked += 1;
     }
 
     /// A loss with its flow's counts here. Packets lost on the link do not count as sent.

@@ -20,6 +20,10 @@ rows! {
         counts: Counts as CountColumns,
         /// Packets lost by the emulated medium after they were sent.
         link_losses: u64 as Unit::Packets,
+        /// Copies of packets that the emulated medium made: with them, packets arrive twice.
+        link_duplicates: u64 as Unit::Packets,
+        /// Packets whose ECN field or DSCP the emulated medium changed after they were sent.
+        link_remarks: u64 as Unit::Packets,
         /// Packets queued when counting began, and at the end.
         queued: [u64; 2] as NoColumns,
         /// Bits sent over the bits that the link could have carried. At a constant rate this is the share of the time in

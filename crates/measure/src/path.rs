@@ -9,8 +9,8 @@ pub fn base_rtt(scenario: &Scenario, route: &[Hop], [sender, receiver]: [&Access
     let access = sending(data) + sending(ack) + (sender.delay.mean() + receiver.delay.mean()) * 2;
     route.iter().fold(access, |sum, hop| {
         let link = &scenario.links[usize::from(hop.link)];
-        let rate = |hop| scenario.direction_settings(hop).rate;
-        sum + rate(*hop).transmit(data) + rate(hop.back()).transmit(ack) + link.delay * 2
+        let sent = |hop, bytes| scenario.direction_settings(hop).unqueued_transmission(bytes);
+        sum + sent(*hop, data) + sent(hop.back(), ack) + link.delay * 2
     })
 }
 
@@ -20,8 +20,7 @@ pub fn base_one_way(scenario: &Scenario, route: &[Hop], [sender, receiver]: [&Ac
     let ends = [sender, receiver].map(|access| access.rate.transmit(bytes) + access.delay.least());
     let access = ends[0] + ends[1];
     route.iter().fold(access, |sum, hop| {
-        let settings = scenario.direction_settings(*hop);
-        let transmission = settings.rate_variation.least_transmission(settings.rate, bytes);
+        let transmission = scenario.direction_settings(*hop).least_transmission(bytes);
         sum + transmission + scenario.links[usize::from(hop.link)].delay
     })
 }

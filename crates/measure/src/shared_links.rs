@@ -29,7 +29,7 @@ impl SharedLinks {
     pub fn new(scenario: &Scenario) -> SharedLinks {
         let groups = group_demands(scenario);
         SharedLinks {
-            capacities: scenario.hops().map(|hop| scenario.mean_rate(hop).as_bits() as f64).collect(),
+            capacities: scenario.hops().map(|hop| scenario.packet_rate(hop).as_bits() as f64).collect(),
             demands: groups.iter().map(|group| FlowDemand { flows: 0, ..group.while_active() }).collect(),
             useful: groups.iter().map(|group| group.useful()).collect(),
             shares: vec![0.0; groups.len()],

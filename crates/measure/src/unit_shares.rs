@@ -55,7 +55,7 @@ pub fn unit_of_groups(scenario: &Scenario, unit: FairUnit) -> Vec<FairShare> {
 
 /// The share of each unit in bit/s on the wire; 0 of a unit without members.
 fn shares_of_units(scenario: &Scenario, groups: &[GroupDemand], members: &[Members], weights: &[f64]) -> Vec<f64> {
-    let capacities: Vec<f64> = scenario.hops().map(|hop| scenario.mean_rate(hop).as_bits() as f64).collect();
+    let capacities: Vec<f64> = scenario.hops().map(|hop| scenario.packet_rate(hop).as_bits() as f64).collect();
     let inhabited = || members.iter().enumerate().filter(|(_, members)| !members.is_empty());
     let lightest = inhabited().map(|(unit, _)| weights[unit]).fold(f64::INFINITY, f64::min);
     let equal = inhabited().all(|(unit, _)| weights[unit] == lightest);

@@ -110,15 +110,14 @@ impl Gateway {
 #[pymethods]
 impl Gateway {
     /// Forwards between two claimed interfaces: forward from the first to the second, and reverse. Each direction takes the
-    /// first link of its scenario, forward, with the first discipline. `overheads` are link overheads in bytes per
-    /// packet. `send` selects the transmit path: `packet`, `xdp` or `auto`. `cpus` are processors that the forwarding
+    /// first link of its scenario, forward, with the first discipline. `send` selects the transmit path: `packet`, `xdp` or `auto`. `cpus` are processors that the forwarding
     /// threads keep to: none, one, or one for each direction. With `busy_poll` they never sleep. With `kept`, files to
     /// read and folders in which files may be removed, the gateway's threads and the calling thread give up all other
     /// rights for good.
     /// Raises `ValueError` for an unusable interface or discipline.
     #[new]
     #[pyo3(signature = (
-        interfaces, forward, reverse, *, overheads=(0, 0), offloads_off=false, send="auto", seed=1, cpus=vec![],
+        interfaces, forward, reverse, *, offloads_off=false, send="auto", seed=1, cpus=vec![],
         busy_poll=false, kept=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords")]
@@ -127,7 +126,6 @@ impl Gateway {
         interfaces: &GatewayInterfaces,
         forward: &Scenario,
         reverse: &Scenario,
-        overheads: (i32, i32),
         offloads_off: bool,
         send: &str,
         seed: u64,
@@ -135,7 +133,7 @@ impl Gateway {
         busy_poll: bool,
         kept: Option<KeptPaths>,
     ) -> PyResult<Gateway> {
-        let (lanes, sending) = (lanes(forward, reverse, overheads), send_method(send)?);
+        let (lanes, sending) = (lanes(forward, reverse), send_method(send)?);
         let confinement = kept.map(|kept| confinement(Role::Gateway, kept));
         let settings = GatewaySettings {
             interfaces: &interfaces.0,
@@ -175,9 +173,8 @@ impl Gateway {
     }
 
     /// Replaces the settings of both directions. Packets in the queues and in flight stay.
-    #[pyo3(signature = (forward, reverse, *, overheads=(0, 0)))]
-    fn refit(&self, py: Python<'_>, forward: &Scenario, reverse: &Scenario, overheads: (i32, i32)) -> PyResult<()> {
-        let lanes = lanes(forward, reverse, overheads);
+    fn refit(&self, py: Python<'_>, forward: &Scenario, reverse: &Scenario) -> PyResult<()> {
+        let lanes = lanes(forward, reverse);
         py.detach(|| self.inner().refit(lanes)).map_err(settings_or_live_error)
     }
 
@@ -194,8 +191,8 @@ impl Gateway {
     }
 }
 
-fn lanes(forward: &Scenario, reverse: &Scenario, overheads: (i32, i32)) -> [LaneSettings; 2] {
-    [LaneSettings::of_bottleneck(&forward.0, overheads.0), LaneSettings::of_bottleneck(&reverse.0, overheads.1)]
+fn lanes(forward: &Scenario, reverse: &Scenario) -> [LaneSettings; 2] {
+    [LaneSettings::of_bottleneck(&forward.0), LaneSettings::of_bottleneck(&reverse.0)]
 }
 
 fn send_method(name: &str) -> PyResult<SendMethod> {

@@ -38,7 +38,7 @@ pub fn measure<'py>(
     packet: u32,
     seconds: f64,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let lanes = [LaneSettings::of_bottleneck(&scenario.0, 0), LaneSettings::of_bottleneck(&scenario.0, 0)];
+    let lanes = [LaneSettings::of_bottleneck(&scenario.0), LaneSettings::of_bottleneck(&scenario.0)];
     let settings = LinkSettings { lanes, seed: 1, sysctls: Vec::new(), outside: false, log: None };
     let load = DatagramLoad { rate: Rate::from_bits(rate_bps), packet, duration: Span::from_secs_f64(seconds) };
     let measurement = py.detach(|| datagram_load::measure(settings, load)).map_err(settings_or_live_error)?;
@@ -98,26 +98,22 @@ impl Link {
     }
 
     /// Makes the hosts and starts forwarding. Each direction takes the first link of its scenario, forward, with the
-    /// first discipline. `overheads` are link overheads in bytes per packet. `sysctls` are names below /proc/sys/net
+    /// first discipline. `sysctls` are names below /proc/sys/net
     /// with values, for both hosts. With `outside` the far end is the network of the calling thread. `log` is the
     /// folder for captures and rows over time.
     #[expect(clippy::too_many_arguments, reason = "Python passes them as keywords")]
     #[new]
-    #[pyo3(signature = (forward, reverse, *, overheads=(0, 0), seed=1, sysctls=Vec::new(), outside=false, log=None))]
+    #[pyo3(signature = (forward, reverse, *, seed=1, sysctls=Vec::new(), outside=false, log=None))]
     fn new(
         py: Python<'_>,
         forward: &Scenario,
         reverse: &Scenario,
-        overheads: (i32, i32),
         seed: u64,
         sysctls: Vec<(String, String)>,
         outside: bool,
         log: Option<PathBuf>,
     ) -> PyResult<Link> {
-        let lanes = [
-            LaneSettings::of_bottleneck(&forward.0, overheads.0),
-            LaneSettings::of_bottleneck(&reverse.0, overheads.1),
-        ];
+        let lanes = [LaneSettings::of_bottleneck(&forward.0), LaneSettings::of_bottleneck(&reverse.0)];
         let qdiscs = [&lanes[0], &lanes[1]].map(|lane| lane.qdisc.to_string());
         let link = py
             .detach(|| Running::open(LinkSettings { lanes, seed, sysctls, outside, log }))

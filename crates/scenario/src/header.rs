@@ -125,15 +125,20 @@ fn nth(prefix: IpNet, index: u32) -> IpAddr {
 pub struct FlowHeaders {
     /// The first flow of each group, its protocol and header fields.
     groups: Vec<(u32, u8, Headers)>,
+    /// By group, and by number of a direction: the DSCP with which packets reach it. Empty if no link writes one.
+    dscps: Vec<u8>,
+    directions: usize,
 }
 
 impl FlowHeaders {
-    /// The header of data of `flow`, in the flow order of results; `None` for any other flow. Replies have the
-    /// [`reply`](Header::reply).
-    pub fn of_flow(&self, flow: u32) -> Option<Header<'_>> {
+    /// The header of data of `flow`, in the flow order of results, where it reaches the direction `link` by number; `None`
+    /// for any other flow. Replies have the [`reply`](Header::reply).
+    pub fn of_flow(&self, flow: u32, link: u16) -> Option<Header<'_>> {
         let group = self.groups.partition_point(|(first, ..)| *first <= flow).checked_sub(1)?;
         let (first, protocol, headers) = &self.groups[group];
-        Some(headers.header(*protocol, flow - first, flow))
+        let header = headers.header(*protocol, flow - first, flow);
+        let dscp = self.dscps.get(group * self.directions + usize::from(link));
+        Some(Header { dscp: dscp.copied().unwrap_or(header.dscp), ..header })
     }
 }
 
@@ -146,7 +151,18 @@ impl Scenario {
             first += group.flows;
             (begins, group.kind.protocol(), group.headers.clone())
         });
-        FlowHeaders { groups: groups.collect() }
+        FlowHeaders { groups: groups.collect(), dscps: self.dscps(), directions: self.hops().count() }
+    }
+
+    /// By group with flows, and by direction: the DSCP with which packets reach it. Empty if no link writes one.
+    fn dscps(&self) -> Vec<u8> {
+        if self.hops().all(|hop| self.direction_settings(hop).impairments.remarks.dscp.is_none()) {
+            return Vec::new();
+        }
+        let groups = self.groups().filter(|group| group.flows > 0);
+        let dscps =
+            groups.flat_map(|group| self.hops().map(move |hop| self.dscp_at(hop, group.route, group.headers.dscp)));
+        dscps.collect()
     }
 
     /// The header of each flow's data, in the flow order of results. Replies have the [`reply`](Header::reply).

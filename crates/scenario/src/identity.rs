@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use aqm::{ClassId, FlowId};
 
 use crate::classify::FlowKey;
+use crate::header::Header;
 use crate::model::Scenario;
 use crate::network::Hop;
 
@@ -25,10 +26,14 @@ impl Scenario {
         // Numbers depend only on which hashes are equal, so any key will do.
         let classifier = self.classifier(0);
         let mut first = BTreeMap::new();
-        let carried = self.groups().flat_map(|group| (0..group.flows).map(move |_| group.route.contains(&hop)));
+        let carried = self.groups().flat_map(|group| {
+            let seen = (group.route.contains(&hop), self.dscp_at(hop, group.route, group.headers.dscp));
+            (0..group.flows).map(move |_| seen)
+        });
         let numbered = (0..).zip(self.headers().zip(carried));
         numbered
-            .map(|(number, (header, is_data))| {
+            .map(|(number, (header, (is_data, dscp)))| {
+                let header = Header { dscp, ..header };
                 let header = if is_data { header } else { header.reply() };
                 let class = classifier.class(&header);
                 let flow = classifier.flow(&header, class);

@@ -79,7 +79,7 @@ pub use identity::Identity;
 pub use inputs::{Files, INPUTS, Inputs};
 pub use ipnet::IpNet;
 pub use key_position::key_position;
-pub use medium::{Impairments, OPPORTUNITY, RateVariation};
+pub use medium::{EcnTreatment, Impairments, OPPORTUNITY, RateVariation, Remarks};
 pub use migrate::{Migrated, migrate};
 pub use model::{Events, FlowGroup, Record, Scenario, TcpGroup, UdpGroup};
 pub use network::{DUMBBELL, Direction, DirectionSettings, Hop, Link};

@@ -110,6 +110,7 @@ impl ResolvedLinks {
         Ok(DirectionSettings {
             rate,
             rate_variation,
+            framing: raw.medium.overhead(),
             impairments: raw.medium.impairments(section)?,
             limit: raw.limit(),
             qdisc,

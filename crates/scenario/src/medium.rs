@@ -1,14 +1,17 @@
-//! A link direction beyond a constant rate: changing rates, loss, jitter, reordering.
+//! A link direction beyond a constant rate: changing rates, slots and aggregates, loss, duplicates, remarks, jitter,
+//! reordering.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use aqm::{Rate, Span};
+use aqm::{Ecn, Rate, Span};
 use toml::Spanned;
 
 use crate::check::{FASTEST, LONGEST_RUN, Section};
 use crate::error::Fault;
 use crate::inputs::InputLoader;
 use crate::schema::{Located, RawMedium, RawStep};
+use crate::values::WordChoice;
 
 /// How the rate of a direction changes.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -30,15 +33,79 @@ pub enum RateVariation {
         /// Times in ms at which 1500 bytes may leave, non-decreasing; repeats after the last.
         opportunities: Arc<[u64]>,
     },
+    /// It sends in slots, as 5G does (3GPP TS 38.211, section 4.3.2): packets leave at the end of a slot. A slot carries the
+    /// bytes that the rate sends in it. They are lost if no packet is queued to use them.
+    Slots {
+        /// Length of a slot: 1 ms in 5G at a subcarrier spacing of 15 kHz, 0.5 ms at 30 kHz, 0.125 ms at 120 kHz.
+        length: Span,
+    },
+    /// It sends aggregates, as Wi-Fi does (IEEE 802.11-2016, section 10.13, A-MPDU): the packets that are queued when an
+    /// aggregate begins leave together at its end. A packet that finds the link idle begins one.
+    Aggregates {
+        /// Longest time of an aggregate's packets at the link's rate. ath9k of Linux ends them after 4 ms; the standard's
+        /// limit is 5.484 ms (aPPDUMaxTime).
+        most: Span,
+        /// Time before each aggregate in which nothing is sent.
+        gap: Span,
+    },
 }
 
-/// Random impairments of the packets on a direction.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// What a direction does to the ECN field of its packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EcnTreatment {
+    /// Nothing.
+    #[default]
+    Keep,
+    /// Clears it to Not-ECT, marks too. Measured on 4 % of routers and in whole mobile networks: H. Lim et al., "A Fresh
+    /// Look at ECN Traversal in the Wild", arXiv 2208.14523, 2022. RFC 9768, section 3.2.2.3, detects it.
+    Bleach,
+    /// Turns ECT(0) into ECT(1), so that an L4S queue takes classic packets for its own. Measured by C. Sander et al., "ECN
+    /// with QUIC: Challenges in the Wild", ACM IMC 2023.
+    Remark,
+}
+
+impl EcnTreatment {
+    /// The field of a packet that arrives, for a field of `ecn` when it was sent.
+    #[inline]
+    pub fn of(self, ecn: Ecn) -> Ecn {
+        match self {
+            EcnTreatment::Bleach => Ecn::NotEct,
+            EcnTreatment::Remark if ecn == Ecn::Ect0 => Ecn::Ect1,
+            EcnTreatment::Keep | EcnTreatment::Remark => ecn,
+        }
+    }
+}
+
+impl WordChoice for EcnTreatment {
+    const WHAT: &'static str = "treatment of the ECN field";
+    const WORDS: &'static [(&'static str, EcnTreatment)] =
+        &[("keep", EcnTreatment::Keep), ("bleach", EcnTreatment::Bleach), ("remark", EcnTreatment::Remark)];
+}
+
+/// What a direction writes into the headers of its packets, behind the queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Remarks {
+    /// What becomes of the ECN field.
+    pub ecn: EcnTreatment,
+    /// The DSCP of every packet, 0 to 63; `None` leaves it.
+    pub dscp: Option<u8>,
+}
+
+/// What happens to packets on a direction, behind the queue.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Impairments {
     /// Fraction of packets lost, below 1.
     pub loss: f64,
     /// Mean number of packets lost in a row (Gilbert's model); `None` for independent losses.
     pub burst: Option<f64>,
+    /// Most packets lost in a row; `None` without a bound.
+    pub burst_max: Option<u32>,
+    /// Numbers of packets that are lost besides, from 1 in the order of sending: ascending, without repetitions.
+    pub lost_packets: Arc<[u64]>,
+    /// Fraction of packets that arrive twice.
+    pub duplicate: f64,
+    /// Changed header fields.
+    pub remarks: Remarks,
     /// Additional delay, uniform from 0 to this. Packets stay in order.
     pub jitter: Span,
     /// Fraction of packets delayed by `reorder_by`, so that later packets overtake them.
@@ -58,25 +125,20 @@ impl RateVariation {
             RateVariation::Constant => at(rate),
             RateVariation::Schedule { steps, .. } => steps.iter().map(|(_, rate)| at(*rate)).fold(at(rate), u64::max),
             RateVariation::Trace { opportunities, .. } => densest_bytes(opportunities, span),
-        }
-    }
-
-    /// Least time in which a packet of `bytes` can be sent; `rate` holds before the first step.
-    pub fn least_transmission(&self, rate: Rate, bytes: u32) -> Span {
-        match self {
-            RateVariation::Constant => rate.transmit(bytes),
-            RateVariation::Schedule { steps, .. } => {
-                steps.iter().map(|(_, rate)| *rate).fold(rate, Rate::max).transmit(bytes)
-            }
-            // At an opportunity, a packet leaves at once.
-            RateVariation::Trace { .. } => Span::ZERO,
+            // All bytes of a slot or aggregate leave at once, and one may end as the span begins.
+            RateVariation::Slots { length } => at(rate) + 2 * bytes_in(rate, *length),
+            RateVariation::Aggregates { most, .. } => at(rate) + 2 * bytes_in(rate, *most),
         }
     }
 
     /// Mean rate over `run`, or over a period if there is one; `rate` holds before the first step.
     pub(crate) fn mean(&self, rate: Rate, run: Span) -> Rate {
         match self {
-            RateVariation::Constant | RateVariation::Trace { .. } => rate,
+            RateVariation::Constant | RateVariation::Trace { .. } | RateVariation::Slots { .. } => rate,
+            RateVariation::Aggregates { most, gap } => {
+                let (most, gap) = (most.as_nanos() as u128, gap.as_nanos() as u128);
+                Rate::from_bits((u128::from(rate.as_bits()) * most / (most + gap)).max(1) as u64)
+            }
             RateVariation::Schedule { steps, period } => {
                 let (length, mut bits) = (period.unwrap_or(run), 0.0);
                 let (mut since, mut now) = (Span::ZERO, rate);
@@ -89,6 +151,11 @@ impl RateVariation {
             }
         }
     }
+}
+
+/// Bytes that `rate` sends in `span`, rounded up.
+fn bytes_in(rate: Rate, span: Span) -> u64 {
+    (rate.as_bits() as f64 / 8.0 * span.as_secs_f64()) as u64 + 1
 }
 
 /// Most bytes that a trace lets pass within `span`: its densest opportunities.
@@ -116,10 +183,12 @@ impl RawMedium {
         loader: &InputLoader<'_>,
     ) -> Result<(Rate, RateVariation), Fault> {
         if let Some(trace) = &self.trace {
-            let beside = rate.as_ref().map(Spanned::span).or(self.schedule.as_ref().map(Spanned::span));
-            return match beside {
+            let others = [span(&rate), span(&self.schedule), span(&self.slot), span(&self.aggregate)];
+            return match others.into_iter().flatten().next() {
                 Some(span) => {
-                    Err(Fault::plain(span, "`trace` says when packets leave: leave out `rate` and `schedule`"))
+                    let message =
+                        "`trace` says when packets leave: leave out `rate`, `schedule`, `slot` and `aggregate`";
+                    Err(Fault::plain(span, message))
                 }
                 None => read_trace(trace, loader),
             };
@@ -128,19 +197,95 @@ impl RawMedium {
             (None, Some(default)) => default,
             (given, _) => section.require("rate", given)?.into_inner(),
         };
+        if let Some(variation) = self.slots_or_aggregates(rate)? {
+            return Ok((rate, variation));
+        }
         let period = self.schedule_period.as_ref().map(|period| *period.get_ref());
         Ok((rate, schedule(section.or_default(self.schedule.clone(), Vec::new()), period)?))
     }
 
+    /// Slots or aggregates of a link of `rate`, if any.
+    fn slots_or_aggregates(&self, rate: Rate) -> Result<Option<RateVariation>, Fault> {
+        let gap = self.aggregate_gap();
+        let variation = match (&self.slot, &self.aggregate) {
+            (None, None) => {
+                let alone = self.aggregate_gap.as_ref().filter(|_| gap > Span::ZERO);
+                let refused = |gap: &Spanned<Span>| Fault::plain(gap.span(), "`aggregate_gap` needs `aggregate`");
+                return alone.map_or(Ok(None), |gap| Err(refused(gap)));
+            }
+            (Some(_), Some(aggregate)) => {
+                return Err(Fault::plain(aggregate.span(), "`slot` and `aggregate` exclude each other: give one"));
+            }
+            (Some(slot), None) => {
+                let length = *slot.get_ref();
+                if rate.as_bits() as f64 / 8.0 * length.as_secs_f64() < 1.0 {
+                    let message = format!("at {rate} no byte fits into a slot of {length}");
+                    return Err(Fault::value(slot.span(), message));
+                }
+                RateVariation::Slots { length }
+            }
+            (None, Some(aggregate)) => RateVariation::Aggregates { most: *aggregate.get_ref(), gap },
+        };
+        match span(&self.schedule) {
+            Some(span) => Err(Fault::plain(span, "`schedule` cannot be combined with `slot` or `aggregate`")),
+            None => Ok(Some(variation)),
+        }
+    }
+
     pub(crate) fn impairments(&self, section: &Section) -> Result<Impairments, Fault> {
         let (loss, reorder, reorder_by) = (self.loss(), self.reorder(), self.reorder_by());
-        let burst = self.loss_burst.as_ref().map(|burst| check_burst(burst, loss)).transpose()?;
+        let (burst, burst_max) = self.bursts(loss)?;
         if reorder > 0.0 && reorder_by == Span::ZERO {
             let message = "`reorder` needs `reorder_by`, the delay of reordered packets";
             return Err(Fault::plain(section.span_of(&self.reorder), message));
         }
-        Ok(Impairments { loss, burst, jitter: self.jitter(), reorder, reorder_by })
+        Ok(Impairments {
+            loss,
+            burst,
+            burst_max,
+            lost_packets: self.lost_packets()?,
+            duplicate: self.duplicate(),
+            remarks: Remarks { ecn: self.ecn(), dscp: self.dscp.as_ref().map(|dscp| dscp.get_ref().0) },
+            jitter: self.jitter(),
+            reorder,
+            reorder_by,
+        })
     }
+
+    /// Mean length and bound of the bursts of losses.
+    fn bursts(&self, loss: f64) -> Result<(Option<f64>, Option<u32>), Fault> {
+        let burst = self.loss_burst.as_ref().map(|burst| check_burst(burst, loss)).transpose()?;
+        let Some(most) = &self.loss_burst_max else { return Ok((burst, None)) };
+        let (span, most) = (most.span(), *most.get_ref());
+        match burst {
+            Some(burst) if burst > f64::from(most) => {
+                Err(Fault::value(span, format!("must be at least `loss_burst`, {burst}, which is the mean")))
+            }
+            _ if loss == 0.0 => Err(Fault::plain(span, "`loss_burst_max` bounds the losses of `loss`, which is 0")),
+            _ => check_burst(&Spanned::new(span, f64::from(most)), loss).map(|_| (burst, Some(most))),
+        }
+    }
+
+    fn lost_packets(&self) -> Result<Arc<[u64]>, Fault> {
+        let given = self.loss_at.as_ref().map_or(&[][..], |list| list.get_ref());
+        let mut numbers: Vec<u64> = Vec::with_capacity(given.len());
+        for number in given {
+            let before = numbers.last().copied().unwrap_or(0);
+            if *number.get_ref() <= before {
+                let message = match before {
+                    0 => "packets are numbered from 1".to_string(),
+                    _ => format!("must be above the number before it, {before}"),
+                };
+                return Err(Fault::value(number.span(), message));
+            }
+            numbers.push(*number.get_ref());
+        }
+        Ok(numbers.into())
+    }
+}
+
+fn span<T>(raw: &Located<T>) -> Option<Range<usize>> {
+    raw.as_ref().map(Spanned::span)
 }
 
 /// Gilbert's model (Bell System Technical Journal 39(5), 1960), with a bad state that loses every packet. Bursts have

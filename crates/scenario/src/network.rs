@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use aqm::{Limit, Qdisc, Rate, Span};
+use aqm::{Framing, Limit, Qdisc, Rate, Span};
 
 use crate::medium::{Impairments, RateVariation};
 use crate::model::Scenario;
@@ -47,12 +47,40 @@ pub struct DirectionSettings {
     pub rate: Rate,
     /// How the rate changes.
     pub rate_variation: RateVariation,
-    /// Loss, jitter and reordering.
+    /// Bytes that the link adds to each packet; they take transmission time, and no discipline sees them.
+    pub framing: Framing,
+    /// What happens to packets behind the queue: loss, duplicates, remarks, jitter and reordering.
     pub impairments: Impairments,
     /// Queue limit, unless the discipline's settings give one.
     pub limit: Limit,
     /// Its discipline; `None` if it runs the compared disciplines in turn.
     pub qdisc: Option<Qdisc>,
+}
+
+impl DirectionSettings {
+    /// Time from the begin of a packet's transmission to its end at the far end, on an idle link at the rate before the first
+    /// step of a schedule. Without propagation.
+    pub fn unqueued_transmission(&self, bytes: u32) -> Span {
+        let own = self.rate.transmit(self.framing.wire_bytes(bytes));
+        match self.rate_variation {
+            RateVariation::Constant | RateVariation::Schedule { .. } | RateVariation::Trace { .. } => own,
+            RateVariation::Slots { length } => length,
+            RateVariation::Aggregates { gap, .. } => gap + own,
+        }
+    }
+
+    /// Least time in which a packet of `bytes` can be sent.
+    pub fn least_transmission(&self, bytes: u32) -> Span {
+        match &self.rate_variation {
+            // At an opportunity, a packet leaves at once. So does one that takes the room of others in an aggregate that ends.
+            RateVariation::Trace { .. } | RateVariation::Aggregates { .. } => Span::ZERO,
+            RateVariation::Schedule { steps, .. } => {
+                let fastest = steps.iter().map(|(_, rate)| *rate).fold(self.rate, Rate::max);
+                fastest.transmit(self.framing.wire_bytes(bytes))
+            }
+            _ => self.unqueued_transmission(bytes),
+        }
+    }
 }
 
 /// A direction along a link.
@@ -131,10 +159,34 @@ impl Scenario {
         rate_variation.mean(*rate, self.duration)
     }
 
+    /// Mean rate of a direction over a run in bits of packets, without framing. All packets count as the mean one.
+    pub fn packet_rate(&self, hop: Hop) -> Rate {
+        let (rate, framing) = (self.mean_rate(hop), self.direction_settings(hop).framing);
+        let packet = self.mean_packet();
+        let wire = framing.wire_bytes(packet);
+        if wire == packet {
+            return rate;
+        }
+        Rate::from_bits((u128::from(rate.as_bits()) * u128::from(packet) / u128::from(wire.max(1))) as u64)
+    }
+
     /// The first direction that compares disciplines. Every scenario has one.
     pub fn bottleneck(&self) -> Hop {
         let compared = |hop: &Hop| self.direction_settings(*hop).qdisc.is_none();
         self.hops().find(compared).expect("a scenario that was read compares its disciplines somewhere")
+    }
+
+    /// The DSCP with which packets of a group reach `hop`: `own`, unless a link before it on their way writes another.
+    /// `route` is that of the group's data; replies take it back.
+    pub fn dscp_at(&self, hop: Hop, route: &[Hop], own: u8) -> u8 {
+        let written = |hop: Hop| self.direction_settings(hop).impairments.remarks.dscp;
+        let last = if let Some(at) = route.iter().position(|passed| *passed == hop) {
+            route[..at].iter().rev().find_map(|passed| written(*passed))
+        } else {
+            let back = route.iter().position(|passed| passed.back() == hop);
+            back.and_then(|at| route[at + 1..].iter().find_map(|passed| written(passed.back())))
+        };
+        last.unwrap_or(own)
     }
 
     /// Name of a direction's random streams, simulated and live. A dumbbell's streams keep the names of the first

@@ -125,29 +125,43 @@ fn link(link: &Link) -> RawLink {
 }
 
 fn direction(settings: &DirectionSettings) -> RawDirection {
-    let (schedule, schedule_period, trace) = match &settings.rate_variation {
-        RateVariation::Constant => (None, None, None),
-        RateVariation::Schedule { steps, period } => {
-            let step = |(at, rate): &(Span, Rate)| RawStep { at: given(*at), rate: given(*rate) };
-            (list(steps.iter().map(step)), period.and_then(given), None)
-        }
-        RateVariation::Trace { name, .. } => (None, None, given(format!("{INPUTS}/{name}"))),
-    };
-    let Impairments { loss, burst, jitter, reorder, reorder_by } = settings.impairments;
+    let medium = medium(settings);
     RawDirection {
-        rate: given(settings.rate).filter(|_| trace.is_none()),
-        medium: RawMedium {
-            schedule,
-            schedule_period,
-            trace,
-            loss: given(loss),
-            loss_burst: burst.and_then(given),
-            jitter: given(jitter),
-            reorder: given(reorder),
-            reorder_by: given(reorder_by),
-        },
+        rate: given(settings.rate).filter(|_| medium.trace.is_none()),
+        medium,
         limit: given(settings.limit),
         qdisc: given(settings.qdisc.clone().unwrap_or_else(|| Qdisc::named(COMPARED))),
+    }
+}
+
+fn medium(settings: &DirectionSettings) -> RawMedium {
+    let Impairments { loss, burst, burst_max, lost_packets, duplicate, remarks, jitter, reorder, reorder_by } =
+        &settings.impairments;
+    let medium = RawMedium {
+        overhead: given(settings.framing),
+        loss: given(*loss),
+        loss_burst: burst.and_then(given),
+        loss_burst_max: burst_max.and_then(given),
+        loss_at: list(lost_packets.iter().copied()).filter(|_| !lost_packets.is_empty()),
+        duplicate: given(*duplicate),
+        ecn: given(remarks.ecn),
+        dscp: remarks.dscp.and_then(|dscp| given(Dscp(dscp))),
+        jitter: given(*jitter),
+        reorder: given(*reorder),
+        reorder_by: given(*reorder_by),
+        ..RawMedium::default()
+    };
+    match &settings.rate_variation {
+        RateVariation::Constant => medium,
+        RateVariation::Schedule { steps, period } => {
+            let step = |(at, rate): &(Span, Rate)| RawStep { at: given(*at), rate: given(*rate) };
+            RawMedium { schedule: list(steps.iter().map(step)), schedule_period: period.and_then(given), ..medium }
+        }
+        RateVariation::Trace { name, .. } => RawMedium { trace: given(format!("{INPUTS}/{name}")), ..medium },
+        RateVariation::Slots { length } => RawMedium { slot: given(*length), ..medium },
+        RateVariation::Aggregates { most, gap } => {
+            RawMedium { aggregate: given(*most), aggregate_gap: given(*gap), ..medium }
+        }
     }
 }
 

@@ -318,7 +318,7 @@ fn an_error_shows_its_line_with_a_caret_under_the_fault() {
  --> base.toml:9:1
   |
 9 | dealy = "14ms"
-  | ^^^^^ known keys: name, from, to, delay, rate, schedule, schedule_period, trace, loss, loss_burst, jitter, reorder, reorder_by, limit, qdisc, reverse"#
+  | ^^^^^ known keys: name, from, to, delay, rate, schedule, schedule_period, trace, slot, aggregate, aggregate_gap, overhead, loss, loss_burst, loss_burst_max, loss_at, duplicate, ecn, dscp, jitter, reorder, reorder_by, limit, qdisc, reverse"#
     );
     let unknown = BASE.replace("droptail\", ", "quicksilver\", ");
     assert!(error(&unknown, &Changes::default()).to_string().starts_with(

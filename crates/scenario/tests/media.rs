@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use aqm::{Rate, Span};
-use headgate_scenario::{Changes, Files, Impairments, RateVariation, Scenario, ScenarioError};
+use headgate_scenario::{Changes, EcnTreatment, Files, Impairments, RateVariation, Remarks, Scenario, ScenarioError};
 
 /// Files by their paths.
 struct Shelf(BTreeMap<&'static str, &'static str>);
@@ -92,6 +92,32 @@ fn impairments_are_of_one_direction() {
 }
 
 #[test]
+fn what_a_link_does_to_packets_is_of_one_direction() {
+    let scenario = good(
+        "rate = '1Mbit/s'\noverhead = 'ethernet'\nloss = 0.02\nloss_burst_max = 2\nloss_at = [3, 10]\necn = 'bleach'\n\
+         reverse = { overhead = 22, duplicate = 0.01, dscp = 'LE', ecn = 'remark' }",
+    );
+    let [hop, back] = [scenario.bottleneck(), scenario.bottleneck().back()].map(|hop| scenario.direction_settings(hop));
+    assert_eq!([hop, back].map(|settings| settings.framing.to_string()), ["ethernet", "22B"]);
+    let remarks = |ecn, dscp| Remarks { ecn, dscp };
+    assert_eq!((hop.impairments.burst_max, &hop.impairments.lost_packets[..]), (Some(2), &[3, 10][..]));
+    assert_eq!(hop.impairments.remarks, remarks(EcnTreatment::Bleach, None));
+    assert_eq!((back.impairments.duplicate, back.impairments.remarks), (0.01, remarks(EcnTreatment::Remark, Some(1))));
+}
+
+#[test]
+fn slots_and_aggregates_have_their_mean_rate() {
+    let scenario = good("rate = '9Mbit/s'\nslot = '0.5ms'\nreverse = { aggregate = '4ms', aggregate_gap = '500us' }");
+    let [hop, back] = [scenario.bottleneck(), scenario.bottleneck().back()];
+    // 4 ms of 4.5 ms at 9 Mbit/s.
+    assert_eq!([hop, back].map(|hop| scenario.mean_rate(hop).as_bits()), [9_000_000, 8_000_000]);
+    // Fair shares count packets without framing: 1500 of 1538 bytes.
+    let scenario = good("rate = '1538kbit/s'\noverhead = 'ethernet'");
+    let [rate, packets] = [scenario.mean_rate(hop), scenario.packet_rate(hop)].map(Rate::as_bits);
+    assert_eq!((rate, packets), (1_538_000, 1_500_000));
+}
+
+#[test]
 fn impossible_media_are_refused_with_a_reason() {
     let most = "a whole number of milliseconds, at most 86400000";
     let rate = "rate = '1Mbit/s'\n";
@@ -104,7 +130,7 @@ fn impossible_media_are_refused_with_a_reason() {
         ("trace = 'odd'".into(), format!("`link.trace`: odd: line 2, column 1: expected {most}")),
         ("trace = 'dots'".into(), format!("`link.trace`: dots: line 2, column 2: expected {most}")),
         ("trace = 'plus'".into(), format!("`link.trace`: plus: line 1, column 1: expected {most}")),
-        (format!("{rate}trace = 'lte.up'"), "`trace` says when packets leave: leave out `rate` and `schedule`".into()),
+        (format!("{rate}trace = 'lte.up'"), "`trace` says when packets leave: leave out `rate`, `schedule`, `slot` and `aggregate`".into()),
         (
             "trace = 'lte.up'\nreverse.trace = 'other/lte.up'".into(),
             "`link.reverse.trace`: another file that the scenario names is called \"lte.up\" too: rename one".into(),
@@ -124,6 +150,48 @@ fn impossible_media_are_refused_with_a_reason() {
             format!("{rate}loss = 0.8\nloss_burst = 2.0"),
             "`link.loss_burst`: bursts of 2 packets with a packet between them lose less than 0.8 of all".into(),
         ),
+        (
+            "trace = 'lte.up'\nslot = '1ms'".into(),
+            "`trace` says when packets leave: leave out `rate`, `schedule`, `slot` and `aggregate`".into(),
+        ),
+        (format!("{rate}slot = '1ms'\naggregate = '4ms'"), "`slot` and `aggregate` exclude each other: give one".into()),
+        (
+            format!("{rate}slot = '7us'"),
+            "`link.slot`: at 1Mbit/s no byte fits into a slot of 7us".into(),
+        ),
+        (format!("{rate}aggregate_gap = '1ms'"), "`aggregate_gap` needs `aggregate`".into()),
+        (
+            format!("{rate}aggregate = '4ms'\nschedule = [{{ at = '2s', rate = '1Mbit/s' }}]"),
+            "`schedule` cannot be combined with `slot` or `aggregate`".into(),
+        ),
+        (
+            format!("{rate}overhead = 'etherne'"),
+            "`link.overhead`: expected bytes per packet, such as \"38B\", or a framing (raw, ethernet, docsis, bridged-ptm, \
+             pppoe-ptm, ipoa-vcmux, ipoa-llcsnap, bridged-vcmux, bridged-llcsnap, pppoa-vcmux, pppoa-llc, pppoe-vcmux, \
+             pppoe-llcsnap, conservative), found \"etherne\"; did you mean `ethernet`?"
+                .into(),
+        ),
+        (
+            format!("{rate}overhead = -20"),
+            "`link.overhead`: must be from -19B (the shortest IP packet has 20 bytes) to 1000B, not -20B".into(),
+        ),
+        (format!("{rate}loss_burst_max = 3"), "`loss_burst_max` bounds the losses of `loss`, which is 0".into()),
+        (
+            format!("{rate}loss = 0.1\nloss_burst = 4\nloss_burst_max = 3"),
+            "`link.loss_burst_max`: must be at least `loss_burst`, 4, which is the mean".into(),
+        ),
+        (
+            format!("{rate}loss = 0.8\nloss_burst_max = 3"),
+            "`link.loss_burst_max`: bursts of 3 packets with a packet between them lose less than 0.8 of all".into(),
+        ),
+        (format!("{rate}loss_at = [0]"), "`link.loss_at[0]`: packets are numbered from 1".into()),
+        (format!("{rate}loss_at = [3, 3]"), "`link.loss_at[1]`: must be above the number before it, 3".into()),
+        (format!("{rate}duplicate = 1.5"), "`link.duplicate`: must be 0 to 1, not 1.5".into()),
+        (
+            format!("{rate}ecn = 'clear'"),
+            "`link.ecn`: unknown treatment of the ECN field `clear`; did you mean `bleach`? (known: keep, bleach, remark)".into(),
+        ),
+        (format!("{rate}dscp = 64"), "`link.dscp`: a DSCP is 0 to 63, not 64".into()),
         (format!("{rate}reorder = 0.1"), "`reorder` needs `reorder_by`, the delay of reordered packets".into()),
     ] {
         assert_eq!(read(&keys).expect_err(&message).message, message);

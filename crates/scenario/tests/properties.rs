@@ -6,17 +6,18 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use std::ops::Bound;
 
 use aqm::params::{Bytes, ParameterValue as _};
-use aqm::{ClassId, Limit, Rate, Span};
+use aqm::{ClassId, Framing, Limit, Rate, Span};
 use headgate_scenario::{
-    Access, AccessDelay, Cc, Changes, Conditions, Direction, DirectionSettings, Events, FairUnit, FlowKey, GroupSource,
-    Headers, Hop, Impairments, Inputs, IpNet, Key, Link, Ports, Qdisc, RateVariation, Record, Scenario, Start,
-    TcpGroup, Traced, Traffic, TrafficClass, UdpCc, UdpGroup, UdpSettings, keys,
+    Access, AccessDelay, Cc, Changes, Conditions, Direction, DirectionSettings, EcnTreatment, Events, FairUnit,
+    FlowKey, GroupSource, Headers, Hop, Impairments, Inputs, IpNet, Key, Link, Ports, Qdisc, RateVariation, Record,
+    Remarks, Scenario, Start, TcpGroup, Traced, Traffic, TrafficClass, UdpCc, UdpGroup, UdpSettings, keys,
 };
 use headgate_traffic::SenderInfo;
 use headgate_traffic::values::RandomTime;
 use proptest::collection::{btree_map, btree_set, vec};
 use proptest::option;
 use proptest::prelude::*;
+use proptest::sample::select;
 
 const VALID: &str = include_str!("../../../scenarios/ecn.toml");
 
@@ -368,26 +369,44 @@ fn qdiscs() -> impl Strategy<Value = Vec<Qdisc>> {
 /// Traces are files and have their own tests.
 fn rate_variation() -> impl Strategy<Value = RateVariation> {
     let steps = btree_map(1..1_000_000_u64, 0..=100_000_000_000_u64, 1..4);
+    // A slot of 1 s carries a byte at any rate of these tests.
+    let slots = (1_000..9_000_u64).prop_map(|millis| RateVariation::Slots { length: Span::from_millis(millis) });
+    let aggregates = (span(1..9_000), span(0..9_000)).prop_map(|(most, gap)| RateVariation::Aggregates { most, gap });
     let schedule = (steps, any::<bool>()).prop_map(|(steps, repeats)| {
         let period = repeats.then(|| Span::from_millis(1_000_000));
         let step = |(at, bits)| (Span::from_millis(at), Rate::from_bits(bits));
         RateVariation::Schedule { steps: steps.into_iter().map(step).collect(), period }
     });
-    prop_oneof![Just(RateVariation::Constant), schedule]
+    prop_oneof![Just(RateVariation::Constant), schedule, slots, aggregates]
 }
 
 fn impairments() -> impl Strategy<Value = Impairments> {
     // Runs of 2 or more packets can make up at most two thirds of all packets.
     (0.0..0.6_f64, option::of(2.0..1e6_f64), span(0..3_600_000), 0.0..=1.0_f64, span(1..3_600_000))
-        .prop_map(|(loss, burst, jitter, reorder, reorder_by)| Impairments { loss, burst, jitter, reorder, reorder_by })
+        .prop_flat_map(|(loss, burst, jitter, reorder, reorder_by)| {
+            let plain = Impairments { loss, burst, jitter, reorder, reorder_by, ..Impairments::default() };
+            let ecn = select(vec![EcnTreatment::Keep, EcnTreatment::Bleach, EcnTreatment::Remark]);
+            let bound = option::of(1_000_000..=1_000_000_u32).prop_map(move |most| most.filter(|_| loss > 0.0));
+            (Just(plain), ecn, option::of(0..64_u8), 0.0..=1.0_f64, btree_set(1..u64::from(u32::MAX), 0..9), bound)
+        })
+        .prop_map(|(plain, ecn, dscp, duplicate, lost, burst_max)| {
+            let lost_packets = lost.into_iter().collect();
+            Impairments { remarks: Remarks { ecn, dscp }, duplicate, lost_packets, burst_max, ..plain }
+        })
+}
+
+fn framing() -> impl Strategy<Value = Framing> {
+    let bytes = (-19..=1000_i32).prop_map(|overhead| Framing { overhead, ..Framing::RAW });
+    prop_oneof![bytes, select(Framing::NAMED).prop_map(|(_, framing)| framing)]
 }
 
 fn direction_settings() -> impl Strategy<Value = DirectionSettings> {
     let qdisc = option::of(qdiscs().prop_map(|mut qdiscs| qdiscs.remove(0)));
-    (rate(), rate_variation(), impairments(), limit(), qdisc).prop_map(
-        |(rate, rate_variation, impairments, limit, qdisc)| DirectionSettings {
+    (rate(), rate_variation(), framing(), impairments(), limit(), qdisc).prop_map(
+        |(rate, rate_variation, framing, impairments, limit, qdisc)| DirectionSettings {
             rate,
             rate_variation,
+            framing,
             impairments,
             limit,
             qdisc,

@@ -7,10 +7,11 @@
 
 mod ahead;
 mod headers;
+mod received;
 mod run_span;
 mod totals;
 
-use aqm::{Ecn, Time, Why};
+use aqm::{Ecn, Packet, Time, Why};
 use headgate_link::{DrawnDelays, drawn_delays};
 use headgate_measure::{ReceiverMetrics, Traces, TransferRow};
 use headgate_scenario::{FlowHeaders, Paths, Scenario, TcpGroup, UdpGroup};
@@ -18,13 +19,14 @@ use headgate_scenario::{FlowHeaders, Paths, Scenario, TcpGroup, UdpGroup};
 use crate::capture::Captures;
 use crate::event::{EventKind, SimEvent};
 use crate::event_queue::EventQueue;
-use crate::segment::{AckOptions, SegmentContents, SimPacket};
+use crate::segment::{AckOptions, Segment, SegmentContents, SimPacket};
 use crate::send_clock::SendClock;
 use crate::tcp::Ack;
 use crate::traffic::{
     FlowApp, Replies, Starts, TcpCounts, TcpFlow, TcpFlowSettings, TfrcFlows, TransferRequest, UdpFlow,
     UdpFlowSettings, flow_stream, source_stream,
 };
+use received::ReceivedDatagrams;
 use run_span::RunSpan;
 
 /// All flows, TCP before UDP, with the slabs of their packets and the measurements at both ends.
@@ -49,6 +51,8 @@ pub struct Hosts {
     pub dropped_packets: u64,
     /// Measurements at the receivers.
     pub receiver_metrics: ReceiverMetrics,
+    /// Datagrams received, if links duplicate packets: copies are no goodput.
+    received: Option<ReceivedDatagrams>,
     /// The traces and captures, if requested.
     pub traces: Option<Traces>,
     pub captures: Option<Box<Captures>>,
@@ -79,6 +83,7 @@ impl Hosts {
             delivered_packets: 0,
             dropped_packets: 0,
             receiver_metrics: ReceiverMetrics::new(scenario),
+            received: ReceivedDatagrams::new(scenario, tcp_flows),
             traces: Traces::new(scenario),
             captures: Captures::new(scenario).map(Box::new),
             transfers: Vec::new(),
@@ -222,6 +227,25 @@ impl Hosts {
         }
     }
 
+    /// A copy of a packet, with contents of its own in the slabs, if there is room.
+    pub fn duplicate(&mut self, packet: &SimPacket) -> Option<SimPacket> {
+        let handle = match packet.handle.contents() {
+            SegmentContents::Ack { ack, ece, ace, options: Some(id) } => {
+                let options = *self.replies.ack_options.get(id);
+                Segment::ack(ack, ece, ace, Some(self.replies.ack_options.insert(options)?))
+            }
+            SegmentContents::Report(id) => Segment::report(self.tfrc.copy_report(id)?),
+            SegmentContents::Datagram => {
+                self.udp[packet.flow.0 as usize - self.tcp.len()].add_copy();
+                packet.handle
+            }
+            SegmentContents::Ack { options: None, .. }
+            | SegmentContents::Data { .. }
+            | SegmentContents::Tfrc { .. } => packet.handle,
+        };
+        Some(Packet { handle, ..*packet })
+    }
+
     /// Records a drop by the discipline at `link`.
     pub fn dropped(&mut self, link: u16, packet: &SimPacket, why: Why, now: Time) {
         self.dropped_packets += 1;
@@ -277,7 +301,9 @@ impl Hosts {
         self.delivered_packets += 1;
         let age = packet.handle.age(arrives, *clock);
         let sent = packet.handle.sending_order(clock.sent(age, arrives));
-        let data = (u64::from(packet.bytes - settings.header), age, sent);
+        let is_copy = self.received.as_mut().is_some_and(|received| received.has(id, packet.handle.number()));
+        let bytes = if is_copy { 0 } else { u64::from(packet.bytes - settings.header) };
+        let data = (bytes, age, sent);
         receiver_metrics.packet_delivered((id as usize, group), data, [left, arrives]);
         if flow.count_gone() {
             receiver_metrics.flow_ends(id as usize, group, left);

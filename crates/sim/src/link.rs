@@ -55,6 +55,15 @@ impl NextHop<Segment> for Downstream<'_> {
     fn lost(&mut self, packet: SimPacket, now: Time, _: Time) {
         self.hosts.release(&packet, now);
     }
+
+    /// A packet has no DSCP of its own: [`FlowHeaders`](headgate_scenario::FlowHeaders) know what each link wrote.
+    fn remark(&mut self, packet: &SimPacket, dscp: Option<u8>) -> bool {
+        dscp.is_some_and(|dscp| self.hosts.headers(self.number, packet).dscp != dscp)
+    }
+
+    fn duplicate(&mut self, packet: &SimPacket) -> Option<SimPacket> {
+        self.hosts.duplicate(packet)
+    }
 }
 
 impl Sink<Segment> for Downstream<'_> {
@@ -63,7 +72,7 @@ impl Sink<Segment> for Downstream<'_> {
     }
     fn marked(&mut self, _: &SimPacket, _: Why, _: Time) {}
     fn headers(&self, packet: &SimPacket) -> PacketHeaders {
-        self.hosts.headers(packet)
+        self.hosts.headers(self.number, packet)
     }
     fn ack(&self, packet: &SimPacket) -> Option<AckHeader> {
         self.hosts.ack(packet)

@@ -28,7 +28,8 @@ impl Net {
         Balance {
             delivered: self.hosts.delivered_packets,
             dropped: self.hosts.dropped_packets,
-            lost: sum(SimLink::lost),
+            lost: sum(|link| link.altered().lost),
+            duplicated: sum(|link| link.altered().duplicates),
             queued: sum(|link| link.port().backlog().packets.into()),
             ..in_flight
         }

@@ -110,6 +110,12 @@ impl Segment {
         self.0 & REPLY != 0
     }
 
+    /// The number of a datagram in its flow; the sequence number of others.
+    #[inline]
+    pub fn number(self) -> u32 {
+        self.0 as u32
+    }
+
     /// Whether it is a datagram, of TFRC or not.
     #[inline]
     pub fn is_any_datagram(self) -> bool {

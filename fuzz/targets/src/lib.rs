@@ -119,7 +119,7 @@ pub fn gateway(bytes: &[u8]) {
 
 /// Asserts that a lane can be built. Large buffers are left out and slots are short: memory would take most of the time.
 fn is_buildable(scenario: &Scenario) {
-    let settings = LaneSettings { slot_bytes: 64, ..LaneSettings::of_bottleneck(scenario, 0) };
+    let settings = LaneSettings { slot_bytes: 64, ..LaneSettings::of_bottleneck(scenario) };
     assert!(settings.slots > 0);
     if settings.slots <= MOST_SLOTS {
         settings.build(Layer::Ethernet, 1, "forward").expect("a lane of a scenario can be built");

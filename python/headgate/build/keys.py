@@ -34,8 +34,17 @@ class DirectionKeys(TypedDict, total=False):
     schedule: Sequence[StepKeys]
     schedule_period: Time
     trace: str
+    slot: Time
+    aggregate: Time
+    aggregate_gap: Time
+    overhead: int | str
     loss: float
     loss_burst: float
+    loss_burst_max: int
+    loss_at: Sequence[int]
+    duplicate: float
+    ecn: str
+    dscp: int | str
     jitter: Time
     reorder: float
     reorder_by: Time
@@ -51,8 +60,17 @@ class BothDirections(TypedDict, total=False):
     schedule: Sequence[StepKeys]
     schedule_period: Time
     trace: str
+    slot: Time
+    aggregate: Time
+    aggregate_gap: Time
+    overhead: int | str
     loss: float
     loss_burst: float
+    loss_burst_max: int
+    loss_at: Sequence[int]
+    duplicate: float
+    ecn: str
+    dscp: int | str
     jitter: Time
     reorder: float
     reorder_by: Time

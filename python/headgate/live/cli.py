@@ -81,7 +81,6 @@ def link(
         raise UsageError("--soak needs --check: headgate link --check --soak 10min")
     forward, reverse = (options.scenario(direction, given) for direction in DIRECTIONS)
     memory.check_lanes({"forward": forward, "reverse": reverse})
-    overheads = (options.overhead("forward", given), options.overhead("reverse", given))
     if not command:
         raise UsageError(
             "no command to run behind the link: write one behind --, as in headgate link --rate 10Mbit/s -- bash"
@@ -94,9 +93,7 @@ def link(
     with LinkLog(log) as keeper:
         try:
             _core.prepare()
-            made = _core.Link(
-                forward, reverse, overheads=overheads, seed=seed, sysctls=sysctls, outside=outside, log=log
-            )
+            made = _core.Link(forward, reverse, seed=seed, sysctls=sysctls, outside=outside, log=log)
         except (_core.LiveError, ValueError) as error:
             raise session.not_made(error, cc) from None
         given_options = {"command": command, **options.by_direction(given), "server": served, "seed": seed}

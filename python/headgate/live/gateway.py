@@ -170,7 +170,7 @@ def reloading(
             new = load()
             if new.fixed != fixed or not _same_interfaces(new.interfaces, settings, interfaces):
                 raise UsageError(f"{', '.join(FIXED)} cannot change while the gateway runs: restart it")
-            gateway.refit(new.forward, new.reverse, overheads=new.overheads)
+            gateway.refit(new.forward, new.reverse)
         except (UsageError, ValueError, _core.LiveError) as error:
             if os.strerror(errno.EACCES) in str(error) and not settings.no_sandbox:
                 report(READS_NO_MORE)

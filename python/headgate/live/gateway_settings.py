@@ -17,7 +17,7 @@ from headgate.live.directions import DIRECTIONS, names
 UNSHAPED = "100Gbit/s"
 
 #: Options of a direction that have no effect without a rate, since its queue stays empty.
-NEED_A_RATE = ("schedule", "schedule-period", "limit", "qdisc", "overhead")
+NEED_A_RATE = ("schedule", "schedule-period", "slot", "aggregate", "aggregate-gap", "limit", "qdisc", "overhead")
 
 #: Keys that cannot change while the gateway runs, with the type of their values.
 FIXED = {
@@ -55,7 +55,6 @@ class GatewaySettings(NamedTuple):
     interfaces: tuple[str, str]
     forward: _core.Scenario
     reverse: _core.Scenario
-    overheads: tuple[int, int]
     metrics: str | None
     offloads_off: bool
     send: str
@@ -137,7 +136,6 @@ def settings(options_given: Mapping[str, Any]) -> GatewaySettings:
     each = {direction: of_direction(direction, given) for direction in DIRECTIONS}
     forward, reverse = (options.scenario(direction, each[direction], text) for direction in DIRECTIONS)
     memory.check_lanes({"forward": forward, "reverse": reverse})
-    overheads = (options.overhead("forward", each["forward"]), options.overhead("reverse", each["reverse"]))
     fixed = (
         options_given.get("metrics"),
         options_given.get("offloads-off", False),
@@ -149,7 +147,7 @@ def settings(options_given: Mapping[str, Any]) -> GatewaySettings:
         options_given.get("no-sandbox", False),
         tuple(Path(value) for key, value in given.items() if key.endswith("trace")),
     )
-    return GatewaySettings((options_given["in"], options_given["out"]), forward, reverse, overheads, *fixed)
+    return GatewaySettings((options_given["in"], options_given["out"]), forward, reverse, *fixed)
 
 
 def one_of(key: str, words: Sequence[str], word: str) -> str:

@@ -33,6 +33,8 @@ COUNTS = (
     "dropped",
     "marked",
     "lost",
+    "duplicates",
+    "remarked",
     "delivered",
     "refused",
     "no_slot",

@@ -15,10 +15,13 @@ from headgate.scenario.inputs import files_in
 DEFAULTS = {"delay": "0ms", "limit": "1000p", "qdisc": "droptail"}
 
 #: Options that set a link's rate. Those of one direction override those of both.
-PACES = {"trace": ("rate", "schedule", "schedule-period"), "rate": ("trace",)}
-
-#: Range of the link overhead in bytes. The shortest IP packet has 20 (RFC 791), so -20 would make it free.
-OVERHEADS = range(-19, 1001)
+PACES = {
+    "trace": ("rate", "schedule", "schedule-period", "slot", "aggregate", "aggregate-gap"),
+    "rate": ("trace",),
+    "slot": ("trace", "schedule", "schedule-period", "aggregate", "aggregate-gap"),
+    "aggregate": ("trace", "schedule", "schedule-period", "slot"),
+    "schedule": ("slot", "aggregate", "aggregate-gap"),
+}
 
 #: The scenario that the options change. It needs a group of flows, which is never started.
 TEXT = """\
@@ -38,11 +41,7 @@ def scenario(direction: str, given: Mapping[str, str | None], text: str = TEXT) 
     chosen = _chosen(direction, given)
     if "rate" not in chosen and "trace" not in chosen:
         raise UsageError(f"the rate is missing: give --rate, as in --rate 10Mbit/s, or --{direction}-rate, or --trace")
-    changes = [
-        f"link.{_key(name)}={_value(chosen_value)}"
-        for name, chosen_value in chosen.items()
-        if name not in ("qdisc", "overhead")
-    ]
+    changes = [f"link.{_key(name)}={_value(chosen_value)}" for name, chosen_value in chosen.items() if name != "qdisc"]
     try:
         return _core.Scenario(text, "link", set=changes, qdiscs=[chosen["qdisc"].value], files=files_in(Path()))
     except _core.ScenarioError as error:
@@ -55,24 +54,6 @@ def by_direction(given: Mapping[str, str | None]) -> dict[str, dict[str, str]]:
         direction: {name: option.value for name, option in _chosen(direction, given).items()}
         for direction in DIRECTIONS
     }
-
-
-def overhead(direction: str, given: Mapping[str, str | None]) -> int:
-    """The link overhead of `direction` in bytes a packet.
-
-    Raises `UsageError` if it is not a whole number, or would make a packet free.
-    """
-    option = _chosen(direction, given).get("overhead")
-    if option is None:
-        return 0
-    try:
-        overhead_bytes = int(option.value.removesuffix("B"))
-    except ValueError:
-        raise UsageError(f"{option.flag} {option.value}: expected a number of bytes, such as 38") from None
-    if overhead_bytes not in OVERHEADS:
-        bounds = f"from {OVERHEADS[0]} (the shortest IP packet has 20 bytes) to {OVERHEADS[-1]}"
-        raise UsageError(f"{option.flag} {option.value}: expected a number of bytes {bounds}")
-    return overhead_bytes
 
 
 class OptionValue(NamedTuple):
@@ -107,6 +88,8 @@ def _value(option: OptionValue) -> str:
     """A value as `--set` takes it."""
     if option.flag.endswith("schedule"):
         return f"[{', '.join(_step(option, step) for step in option.value.split(','))}]"
+    if option.flag.endswith("loss-at"):
+        return f"[{option.value}]"
     # A path is text, even if it looks like a number.
     return json.dumps(option.value) if option.flag.endswith("trace") else option.value
 

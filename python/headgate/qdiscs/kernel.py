@@ -31,6 +31,7 @@ NEAREST = {
     "sfred": "sfb",
     "sred": "choke",
     "step": "codel",
+    "wred": "red",
 }
 
 #: Why a discipline that Linux knows by name has no counterpart, for a sentence about it.

@@ -18,7 +18,6 @@
 
 mod ack_filter;
 mod diffserv;
-mod framing;
 mod hosts;
 mod rotations;
 mod settings;
@@ -28,6 +27,7 @@ use alloc::vec::Vec;
 
 use crate::cx::Cx;
 use crate::discipline::{Discipline, LinkInfo};
+use crate::framing::Framing;
 use crate::headers::{AckHeader, HostId, PacketHeaders};
 use crate::packet::{FlowId, Packet};
 use crate::params::BuildError;
@@ -38,9 +38,8 @@ use crate::time::Time;
 use crate::units::{Limit, Rate};
 
 pub use diffserv::Diffserv;
-use framing::Framing;
 pub use rotations::Rotation;
-pub use settings::{AckFilter, CakeConfig, CellFraming, Isolation};
+pub use settings::{AckFilter, CakeConfig, Isolation};
 pub use tin::{FlowSet, Tin};
 
 /// Tins with their flow queues, and the shaper's clock.
@@ -75,7 +74,7 @@ impl<T> Cake<T> {
         Ok(Cake {
             limit: config.limit,
             bandwidth: config.bandwidth,
-            framing: Framing::new(&config),
+            framing: config.framing(),
             diffserv: config.diffserv,
             isolation: config.isolation,
             filter: config.ack_filter,

@@ -39,6 +39,7 @@ mod sfred;
 mod sred;
 mod step;
 mod tbf;
+mod wred;
 
 // Sorted by name. The number in the family sets color and dashes in figures: a new discipline takes the next one.
 disciplines! {
@@ -143,4 +144,7 @@ disciplines! {
         "Alizadeh et al., ACM SIGCOMM 2010; Bensley et al., RFC 8257, 2017";
     tbf: Tbf, TbfConfig, "TBF", Queues 6, Modern [schedules],
         "Shape to a rate with a token bucket; any discipline inside.", "tc-tbf(8)";
+    wred: Wred, WredConfig, "WRED", Red 12, Modern [ecn],
+        "Mark or drop with a probability that grows with the present queue length, as switches do.",
+        "Zhu et al., ACM SIGCOMM 2015; Li et al., ACM SIGCOMM 2019";
 }

@@ -4,9 +4,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use aqm::disciplines::{AckFilter, Cake, CakeConfig, CellFraming, Diffserv, FlowSet, Isolation, Rotation, Tin};
+use aqm::disciplines::{AckFilter, Cake, CakeConfig, Diffserv, FlowSet, Isolation, Rotation, Tin};
 use aqm::parts::keyed;
-use aqm::{FlowId, HostId, LinkInfo, Params, Rate, Rng, Why};
+use aqm::{CellFraming, FlowId, HostId, LinkInfo, Params, Rate, Rng, Why};
 
 use super::cobalt::{Plain as PlainCobalt, seen as seen_loop};
 use super::codel::nanos;

@@ -43,3 +43,4 @@ mod sfred;
 mod sred;
 mod step;
 mod tokens;
+mod wred;

@@ -20,6 +20,7 @@ mod shapers;
 mod sred;
 mod step;
 mod tokens;
+mod wred;
 
 // Queues with senders, which the claims share.
 #[path = "senders/closed_loop.rs"]

@@ -1,7 +1,7 @@
 //! The link queue for real packets: frames in a pool, by the loop's clock.
 
-use aqm::{AckHeader, Discipline, Ecn, Packet, PacketHeaders, Sink, Span, Time, Why};
-use headgate_link::{Carrier, LinkQueue, Medium, Meter, NextHop, Transit};
+use aqm::{AckHeader, Backlog, Discipline, Ecn, Packet, PacketHeaders, Sink, Span, Time, Why};
+use headgate_link::{Arrival, Carrier, LinkQueue, Medium, Meter, NextHop, Transit};
 use headgate_measure::CapacityUse;
 
 use super::ledger::LaneLedger;
@@ -18,17 +18,15 @@ pub(crate) type FrameQueue<D, L> = LinkQueue<FrameId, D, L, DeferredMedium>;
 #[derive(Debug)]
 pub(crate) struct DeferredMedium {
     medium: Medium,
-    /// Link overhead in bytes per packet.
-    overhead: i32,
     origin: Time,
     /// The use of the media that this one replaced, and its own use when it did.
     replaced: [CapacityUse; 2],
 }
 
 impl DeferredMedium {
-    /// `medium` with a link overhead of `overhead` bytes per packet, starting at the loop's start.
-    pub(crate) fn new(medium: Medium, overhead: i32) -> DeferredMedium {
-        DeferredMedium { medium, overhead, origin: Time::ZERO, replaced: Default::default() }
+    /// `medium`, starting at the loop's start.
+    pub(crate) fn new(medium: Medium) -> DeferredMedium {
+        DeferredMedium { medium, origin: Time::ZERO, replaced: Default::default() }
     }
 
     pub(crate) fn begin(&mut self, at: Time) {
@@ -54,15 +52,14 @@ impl DeferredMedium {
 
 impl Carrier for DeferredMedium {
     #[inline]
-    fn carry(&mut self, bytes: u32, now: Time) -> Transit {
+    fn carry(&mut self, bytes: u32, queued: impl FnOnce() -> Backlog, now: Time) -> Transit {
         if now < self.origin {
             let due = now + self.delay();
-            return Transit { sent: now, due, arrival: Some(due), late_or_reordered: false };
+            return Transit { sent: now, due, arrival: Arrival::At(due), late_or_reordered: false };
         }
         let later = |time: Time| self.origin + (time - Time::ZERO);
-        let bytes = bytes.saturating_add_signed(self.overhead);
         let Transit { sent, due, arrival, late_or_reordered } =
-            self.medium.carry(bytes, Time::ZERO + (now - self.origin));
+            self.medium.carry(bytes, queued, Time::ZERO + (now - self.origin));
         Transit { sent: later(sent), due: later(due), arrival: arrival.map(later), late_or_reordered }
     }
 }
@@ -106,6 +103,20 @@ impl<F: FnMut(Packet<FrameId>, Time)> NextHop<FrameId> for FrameSink<'_, F> {
     fn lost(&mut self, packet: Packet<FrameId>, now: Time, _: Time) {
         self.discard(packet.handle, FrameEvent::Lost, now);
     }
+
+    fn remark(&mut self, packet: &Packet<FrameId>, dscp: Option<u8>) -> bool {
+        let Some(ip) = self.pool.ip(&packet.handle) else { return false };
+        let tos = ecn::tos(self.pool.frame(&packet.handle), ip);
+        let remarked = dscp.unwrap_or(tos >> 2) << 2 | packet.ecn.bits();
+        ecn::set_tos(self.pool.frame_mut(&packet.handle), ip, remarked);
+        remarked >> 2 != tos >> 2
+    }
+
+    fn duplicate(&mut self, packet: &Packet<FrameId>) -> Option<Packet<FrameId>> {
+        let handle = self.pool.copy(&packet.handle)?;
+        let Packet { arrived, flow, bytes, class, ecn, handle: _ } = *packet;
+        Some(Packet { arrived, flow, bytes, class, ecn, handle })
+    }
 }
 
 impl<F> Sink<FrameId> for FrameSink<'_, F> {
@@ -140,7 +151,7 @@ where
     D: Discipline<FrameId>,
     L: Meter<FrameId> + AsMut<LaneLedger>,
 {
-    let (lost, sending) = (queue.lost(), (queue.remaining(now), queue.medium().used(now)));
+    let (altered, sending) = (queue.altered(), (queue.remaining(now), queue.medium().used(now)));
     let (gauges, backlog) = (queue.port().gauges(), queue.port().backlog());
     let (discipline, meter) = queue.port_mut().parts();
     let ledger = meter.as_mut();
@@ -153,7 +164,7 @@ where
     LaneView {
         totals: ledger.totals.clone(),
         occupancy: ledger.occupancy(backlog, sending, now),
-        counts: LaneCounts { lost, ..counts },
+        counts: LaneCounts { lost: altered.lost, duplicates: altered.duplicates, remarked: altered.remarked, ..counts },
         backlog,
         gauges,
         top,

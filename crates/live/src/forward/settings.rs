@@ -1,7 +1,5 @@
 //! Settings of one direction of a link, and the lane built from them.
 
-use std::ops::RangeInclusive;
-
 use aqm::registry::{self, DisciplineVisitor};
 use aqm::{BuildError, Class, Discipline, Limit, LinkInfo, Port, Qdisc, Rate, Rng, Span, Time, can_reserve};
 use headgate_link::{Medium, Meter};
@@ -32,8 +30,6 @@ pub struct LaneSettings {
     pub mean_rate: Rate,
     /// The packet size that the discipline assumes, in bytes.
     pub mean_packet: u32,
-    /// Link overhead in bytes per packet, unseen by disciplines; negative to discount a link header in the frames.
-    pub overhead: i32,
     /// The fields that identify a flow.
     pub flow_key: FlowKey,
     /// Rules that assign packets to classes.
@@ -50,15 +46,12 @@ impl LaneSettings {
     /// Names of the directions, which select their random streams.
     const LABELS: [&str; 2] = ["forward", "reverse"];
 
-    /// Valid overheads: the shortest IP packet has 20 bytes (RFC 791, section 3.1), and no packet may cost nothing.
-    pub const OVERHEADS: RangeInclusive<i32> = -19..=1000;
-
     /// The first direction of `scenario` that compares disciplines, with its first discipline.
-    pub fn of_bottleneck(scenario: &Scenario, overhead: i32) -> LaneSettings {
-        LaneSettings { overhead, ..LaneSettings::for_hop(scenario, scenario.bottleneck(), &scenario.qdiscs[0]) }
+    pub fn of_bottleneck(scenario: &Scenario) -> LaneSettings {
+        LaneSettings::for_hop(scenario, scenario.bottleneck(), &scenario.qdiscs[0])
     }
 
-    /// Direction `hop` of the scenario with `qdisc` and no link overhead.
+    /// Direction `hop` of the scenario with `qdisc`.
     pub(crate) fn for_hop(scenario: &Scenario, hop: Hop, qdisc: &Qdisc) -> LaneSettings {
         let (direction_settings, delay) =
             (scenario.direction_settings(hop).clone(), scenario.links[usize::from(hop.link)].delay);
@@ -69,7 +62,6 @@ impl LaneSettings {
             delay,
             mean_rate: scenario.mean_rate(hop),
             mean_packet: scenario.mean_packet(),
-            overhead: 0,
             flow_key: scenario.flow_key,
             rules: scenario.classes.clone(),
             classes: scenario.link_classes(),
@@ -87,6 +79,9 @@ impl LaneSettings {
         };
         let longest = delay + direction_settings.impairments.jitter + direction_settings.impairments.reorder_by;
         let propagating = direction_settings.rate_variation.most(direction_settings.rate, longest) / SMALLEST_FRAME;
+        // Copies propagate too.
+        let copies = 1 + u64::from(direction_settings.impairments.duplicate > 0.0);
+        let propagating = propagating.saturating_mul(copies);
         let slots = queued.saturating_add(propagating).saturating_add(2 * BATCH as u64);
         slots.min(1_000_000) as u32
     }
@@ -95,7 +90,7 @@ impl LaneSettings {
     /// in the simulator.
     ///
     /// # Errors
-    /// refused if the discipline's parameters or the overhead are invalid, or need more memory than the system gives.
+    /// refused if the discipline's parameters are invalid, or need more memory than the system gives.
     pub fn build(&self, layer: Layer, seed: u64, label: &str) -> LiveResult<Box<dyn Lane>> {
         self.build_or_replace(layer, LaneStreams { seed, label }, None)
     }
@@ -132,7 +127,7 @@ impl LaneSettings {
     /// number of slots never falls.
     ///
     /// # Errors
-    /// refused if the discipline's parameters or the overhead are invalid; `lane` is then unchanged.
+    /// refused if the discipline's parameters are invalid; `lane` is then unchanged.
     pub fn refit(&self, lane: &mut Box<dyn Lane>, now: Time, layer: Layer, seed: u64, label: &str) -> LiveResult<()> {
         *lane = self.build_or_replace(layer, LaneStreams { seed, label }, Some((&mut **lane, now)))?;
         Ok(())
@@ -184,11 +179,13 @@ impl LaneSettings {
         let streams = LaneStreams { seed, label };
         let meter = meter(&discipline, streams.ledger());
         let port = Port::with_ledger(discipline, streams.rng("port"), meter);
-        FrameQueue::new(port, self.medium(streams))
+        FrameQueue::new(port, self.medium(Layer::Ip, streams))
     }
 
-    fn medium(&self, streams: LaneStreams<'_>) -> DeferredMedium {
-        DeferredMedium::new(Medium::new(&self.direction_settings, self.delay, streams.rng("medium")), self.overhead)
+    fn medium(&self, layer: Layer, streams: LaneStreams<'_>) -> DeferredMedium {
+        let framing = self.direction_settings.framing.beyond_header(layer.header_bytes());
+        let direction_settings = DirectionSettings { framing, ..self.direction_settings.clone() };
+        DeferredMedium::new(Medium::new(&direction_settings, self.delay, streams.rng("medium")))
     }
 
     /// Calls `make` with the discipline's settings as text and the link's [`LinkInfo`], as the registry takes them.
@@ -198,12 +195,6 @@ impl LaneSettings {
         make: impl FnOnce(&[(&str, &str)], &LinkInfo<'_>) -> Result<T, BuildError>,
     ) -> LiveResult<T> {
         let refused = LiveError::Refused;
-        if !LaneSettings::OVERHEADS.contains(&self.overhead) {
-            let (least, most) = LaneSettings::OVERHEADS.into_inner();
-            let what =
-                format!("a link overhead of {} bytes per packet: it must be from {least} to {most}", self.overhead);
-            return Err(refused(what));
-        }
         let settings = self.qdisc.settings_with(self.direction_settings.limit);
         let settings: Vec<(&str, &str)> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let key = streams.rng("key").bits();
@@ -245,7 +236,7 @@ impl DisciplineVisitor<FrameId> for LaneBuilder<'_> {
         let key = streams.rng("flows").bits();
         let classifier = Classifier::new(&settings.rules, settings.flow_key, key);
         let parser = Parser::with_classifier(layer, classifier, key);
-        let mut medium = settings.medium(streams);
+        let mut medium = settings.medium(layer, streams);
         let Some((lane, now)) = replaced else {
             let port = Port::with_ledger(discipline, streams.rng("port"), streams.ledger());
             let ends = LaneEnds::new(parser, Pool::new(settings.slots, settings.slot_bytes));

@@ -14,7 +14,7 @@ use crate::io::anomalies::AnomalyCounts;
 pub const MOST_FLOWS_SHOWN: usize = 32;
 
 /// Counts of a lane outside its port. A received frame is dropped for lack of a slot, dropped as an anomaly, or arrives
-/// at the port. A packet that the port sent is lost, propagating, delivered or refused.
+/// at the port. A packet that the port sent, or a copy of one, is lost, propagating, delivered or refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LaneCounts {
     /// Frames received, including those dropped at the entry.
@@ -23,6 +23,10 @@ pub struct LaneCounts {
     pub no_slot: u64,
     /// Packets lost by the emulated medium.
     pub lost: u64,
+    /// Copies that the emulated medium made of packets.
+    pub duplicates: u64,
+    /// Packets whose ECN field or DSCP the emulated medium changed.
+    pub remarked: u64,
     /// Packets taken by the other end, or by the next link of a network.
     pub delivered: u64,
     /// Packets that the other end refused. They are lost.
@@ -80,7 +84,7 @@ pub struct LaneMetric {
 }
 
 /// All metrics, in the order of the Prometheus export.
-pub const LANE_METRICS: [LaneMetric; 17] = [
+pub const LANE_METRICS: [LaneMetric; 19] = [
     metric("offered", "", "Frames received from the interface.", |lane, _| lane.counts.offered),
     metric("arrived", "arrived_packets_total", "Packets that arrived at the discipline.", |lane, _| {
         lane.port_counts().arrived
@@ -92,6 +96,15 @@ pub const LANE_METRICS: [LaneMetric; 17] = [
     metric("lost", "link_losses_total", "Link losses: packets lost by the emulated medium.", |lane, _| {
         lane.counts.lost
     }),
+    metric("duplicates", "link_duplicates_total", "Copies of packets made by the emulated medium.", |lane, _| {
+        lane.counts.duplicates
+    }),
+    metric(
+        "remarked",
+        "link_remarks_total",
+        "Packets whose ECN field or DSCP the emulated medium changed.",
+        |lane, _| lane.counts.remarked,
+    ),
     metric("delivered", "", "Packets taken by the far interface.", |lane, _| lane.counts.delivered),
     metric("refused", "refused_packets_total", "Packets refused by the far interface.", |lane, _| lane.counts.refused),
     metric(

@@ -1,17 +1,41 @@
-//! Congestion marks (CE) in IP headers (RFC 3168, section 5).
+//! The ECN field and the DSCP of IP headers (RFC 3168, section 5; RFC 2474, section 3): congestion marks, and what links write.
 
 use crate::io::frame::IpPosition;
 
-/// Sets the ECN field of the IP header at `at` to CE. Updates the checksum incrementally (RFC 1624, equation 3).
+/// Sets the ECN field of the IP header at `at` to CE.
 #[inline]
 pub fn mark(frame: &mut [u8], at: IpPosition) {
+    change_tos(frame, at, |tos| tos | 0b11);
+}
+
+/// DSCP and ECN field of the IP header at `at`: TOS or traffic class; 0 of a header that is too short.
+pub fn tos(frame: &[u8], at: IpPosition) -> u8 {
+    match (at.v6, frame.get(usize::from(at.offset)..)) {
+        (true, Some([first, second, ..])) => first << 4 | second >> 4,
+        (false, Some([_, tos, ..])) => *tos,
+        _ => 0,
+    }
+}
+
+/// Sets DSCP and ECN field of the IP header at `at`.
+pub fn set_tos(frame: &mut [u8], at: IpPosition, tos: u8) {
+    change_tos(frame, at, |_| tos);
+}
+
+/// Changes TOS or traffic class. Updates the checksum incrementally (RFC 1624, equation 3).
+#[inline(always)]
+fn change_tos(frame: &mut [u8], at: IpPosition, change: impl FnOnce(u8) -> u8) {
     let Some(header) = frame.get_mut(usize::from(at.offset)..) else { return };
     match (at.v6, header) {
         // Byte 0: version, high half of the traffic class. Byte 1: its low half, which ends with ECN.
-        (true, [_, second, ..]) => *second |= 0b11 << 4,
+        (true, [first, second, ..]) => {
+            let class = change(*first << 4 | *second >> 4);
+            *first = *first & 0xf0 | class >> 4;
+            *second = *second & 0x0f | class << 4;
+        }
         (false, [first, tos, rest @ ..]) if rest.len() >= 10 => {
             let old = u16::from_be_bytes([*first, *tos]);
-            *tos |= 0b11;
+            *tos = change(*tos);
             let new = u16::from_be_bytes([*first, *tos]);
             // The checksum is at bytes 10 and 11 of the header.
             let sum = updated_checksum(u16::from_be_bytes([rest[8], rest[9]]), old, new);
@@ -80,6 +104,23 @@ mod tests {
             let mut frame = header(class);
             mark(&mut frame, IpPosition { offset: 0, v6: true });
             prop_assert_eq!(frame, header(class | 3));
+        }
+
+        #[test]
+        fn a_written_tos_is_read_back_and_changes_nothing_else(
+            tos: u8, to: u8, length: u16, id: u16, ends: [[u8; 4]; 2], options: [u8; 8],
+        ) {
+            let at = IpPosition { offset: 0, v6: false };
+            let mut frame = v4(tos, length, id, 64, ends, &options).to_bytes().to_vec();
+            prop_assert_eq!(super::tos(&frame, at), tos);
+            set_tos(&mut frame, at, to);
+            prop_assert_eq!(&frame[..], &v4(to, length, id, 64, ends, &options).to_bytes()[..]);
+            let header = |class: u8| Ipv6Header { traffic_class: class, payload_length: length, ..Ipv6Header::default() };
+            let at = IpPosition { offset: 0, v6: true };
+            let mut frame = header(tos).to_bytes();
+            prop_assert_eq!(super::tos(&frame, at), tos);
+            set_tos(&mut frame, at, to);
+            prop_assert_eq!(frame, header(to).to_bytes());
         }
 
         #[test]

@@ -27,6 +27,16 @@ pub enum Layer {
     Ip,
 }
 
+impl Layer {
+    /// Bytes of the header in front of the IP packet, without VLAN tags.
+    pub(crate) fn header_bytes(self) -> u32 {
+        match self {
+            Layer::Ethernet => 14,
+            Layer::Ip => 0,
+        }
+    }
+}
+
 /// Position of a frame's IP header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IpPosition {

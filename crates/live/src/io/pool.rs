@@ -135,6 +135,17 @@ impl Pool {
         self.free.pop().map(|slot| FrameId { slot, tag: 0 })
     }
 
+    /// Copies a frame, with its tag, into a free slot; `None` if there is none.
+    pub(crate) fn copy(&mut self, frame: &FrameId) -> Option<FrameId> {
+        let slot = self.free.pop()?;
+        let (from, to) = (frame.slot as usize, slot as usize);
+        let start = from * self.stride;
+        let length = self.contents[from].len as usize;
+        self.bytes.copy_within(start..start + length, to * self.stride);
+        self.contents[to] = self.contents[from];
+        Some(FrameId { slot, tag: frame.tag })
+    }
+
     /// Returns a slot.
     #[inline]
     pub fn give(&mut self, frame: FrameId) {

@@ -94,6 +94,7 @@ impl LinkFidelity {
             delivered: near.received + far.received,
             dropped: sum(|lane| lane.totals.dropped()),
             lost: sum(|lane| lane.counts.lost),
+            duplicated: sum(|lane| lane.counts.duplicates),
             queued: sum(|lane| lane.backlog.packets.into()),
             between: sum(|lane| lane.propagating as u64),
             on_access: sum(|lane| lane.on_access as u64),

@@ -211,4 +211,8 @@ impl Meter<FrameId> for DirectionRecorder {
     fn lost(&mut self, packet: &Packet<FrameId>, now: Time) {
         self.ledger.record_link_loss(packet, now);
     }
+
+    fn remarked(&mut self, _: &Packet<FrameId>) {
+        self.ledger.record_link_remark();
+    }
 }

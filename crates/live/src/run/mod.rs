@@ -21,7 +21,7 @@ use std::sync::mpsc::channel;
 
 use aqm::{Qdisc, Span, Time};
 use headgate_measure::{Outcome, RunObserver, TraceRow};
-use headgate_scenario::Scenario;
+use headgate_scenario::{Direction, Scenario};
 
 use self::capture::RunCapture;
 pub use self::error::LiveRunError;
@@ -82,6 +82,13 @@ pub fn check_supported(scenario: &Scenario) -> Result<(), LiveRunError> {
     if scenario.links.len() > 1 && !scenario.record.capture.is_empty() {
         let what = "`record.capture` works on real packets only with one link: remove it, or run without --live";
         return Err(LiveRunError::Refused(what.to_string()));
+    }
+    if let Some(link) = scenario.links.iter().find(|link| {
+        Direction::BOTH.iter().any(|direction| link.direction_settings(*direction).impairments.duplicate > 0.0)
+    }) {
+        let what = "`duplicate` does not work on real packets, because a copy cannot be told from its packet";
+        let what = format!("{what}: remove it from link `{}`, or run without --live", link.name);
+        return Err(LiveRunError::Refused(what));
     }
     load::check_supported(scenario).map_err(|error| match error {
         LiveError::Refused(why) => LiveRunError::Refused(why),

@@ -158,6 +158,6 @@ impl Conserved for LaneView {
         let (on_access, propagating) = (self.on_access as u64, self.propagating as u64);
         counts.offered == counts.no_slot + self.anomalies.dropped() + on_access + port.arrived
             && port.arrived == port.sent + port.dropped() + u64::from(self.backlog.packets)
-            && port.sent == counts.lost + counts.delivered + counts.refused + propagating
+            && port.sent + counts.duplicates == counts.lost + counts.delivered + counts.refused + propagating
     }
 }

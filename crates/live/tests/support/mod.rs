@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use std::rc::Rc;
 
-use aqm::{Ecn, Limit, Qdisc, Rate, Span, Time};
+use aqm::{Ecn, Framing, Limit, Qdisc, Rate, Span, Time};
 use etherparse::{IpNumber, Ipv4Header};
 use headgate_live::pacing::Clock;
 use headgate_live::{Lane, LaneSettings, Lanes, Layer, Pool};
@@ -71,7 +71,6 @@ pub struct TestDirection {
     pub direction_settings: DirectionSettings,
     pub delay: Span,
     pub qdisc: Qdisc,
-    pub overhead: i32,
     pub slots: u32,
     pub slot_bytes: usize,
 }
@@ -82,6 +81,7 @@ impl TestDirection {
         let direction_settings = DirectionSettings {
             rate: Rate::from_bits(mbit * 1_000_000),
             rate_variation: RateVariation::Constant,
+            framing: Framing::RAW,
             impairments: Impairments::default(),
             limit: Limit::Packets(limit),
             qdisc: None,
@@ -92,7 +92,6 @@ impl TestDirection {
             direction_settings,
             delay,
             qdisc: qdisc.parse().unwrap(),
-            overhead: 0,
             slots,
             slot_bytes: Pool::DEFAULT_SLOT,
         }
@@ -114,7 +113,6 @@ impl TestDirection {
             delay: self.delay,
             mean_rate: self.direction_settings.rate,
             mean_packet: 1000,
-            overhead: self.overhead,
             flow_key: FlowKey::FiveTuple,
             rules: Vec::new(),
             classes: Vec::new(),

@@ -3,7 +3,7 @@
 use std::fmt::{self, Debug, Display};
 
 use aqm::params::{Bytes, ParameterValue};
-use aqm::{Limit, Qdisc, Rate, Span, nearest};
+use aqm::{Framing, Limit, Qdisc, Rate, Span, nearest};
 use headgate_traffic::Traffic;
 use toml::Spanned;
 use toml::de::{DeInteger, DeValue};
@@ -15,6 +15,7 @@ use crate::check::LARGEST_PACKET;
 use crate::classify::FlowKey;
 use crate::error::Fault;
 use crate::fair::FairUnit;
+use crate::medium::EcnTreatment;
 use crate::model::Events;
 use crate::record::Traced;
 use crate::values::{Profile, RateOf, WordChoice};
@@ -223,6 +224,21 @@ quantities! {
     Size, |bytes: Bytes| Ok(Size(bytes.0)), "size", "Size", "B";
 }
 
+/// A number of bytes per packet, or the name of a framing.
+impl ValueKind for Framing {
+    const NUMBERS: bool = true;
+
+    fn expecting() -> String {
+        "bytes per packet such as \"38B\", or the name of a framing such as \"ethernet\"".to_string()
+    }
+    fn from_text(text: &str) -> Result<Framing, String> {
+        Framing::parse(text)
+    }
+    fn from_number(number: &str) -> Result<Framing, String> {
+        Framing::parse(number)
+    }
+}
+
 macro_rules! quoted {
     ($($type:ty),+) => {$(
         impl Show for $type {
@@ -233,7 +249,7 @@ macro_rules! quoted {
     )+};
 }
 
-quoted!(Span, Rate, Limit, Qdisc, Traffic, Traced, FlowKey);
+quoted!(Span, Rate, Limit, Qdisc, Framing, Traffic, Traced, FlowKey);
 
 macro_rules! ranged {
     ($($type:ty),+) => {$(
@@ -322,7 +338,7 @@ macro_rules! words {
     };
 }
 
-words!(Cc, Recovery, Events, FairUnit, Profile, RateOf, UdpCc);
+words!(Cc, EcnTreatment, Recovery, Events, FairUnit, Profile, RateOf, UdpCc);
 
 impl<T: ValueKind> ValueKind for Vec<Spanned<T>> {
     fn form() -> Form {

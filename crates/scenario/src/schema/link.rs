@@ -1,6 +1,6 @@
 //! `[link]` and `[[link]]`: links, both ways.
 
-use aqm::{Limit, Qdisc, Rate, Span};
+use aqm::{Framing, Limit, Qdisc, Rate, Span};
 use toml::Spanned;
 use toml::de::DeValue;
 
@@ -8,6 +8,8 @@ use super::declare::keys;
 use super::{Form, Node, ValueKind, mismatch};
 use crate::check::{FASTEST, LONGEST_DELAY, POSITIVE_RATE, POSITIVE_TIME};
 use crate::error::Fault;
+use crate::fields::Dscp;
+use crate::medium::EcnTreatment;
 use crate::network::COMPARED;
 
 keys! {
@@ -47,7 +49,7 @@ keys! {
 }
 
 keys! {
-    /// Rate changes and impairments of a direction.
+    /// Rate changes, framing and impairments of a direction.
     pub(crate) struct RawMedium {
         /// rate changes in order of time: `[{ at = "10s", rate = "5Mbit/s" }, ...]`; at a rate of 0 nothing is sent
         /// until the next change
@@ -57,10 +59,32 @@ keys! {
         /// file in mahimahi's format with the times at which packets may leave, in place of `rate`:
         /// [below](#rates-that-change)
         trace: String, "none";
+        /// slots in which the link sends, as in 5G: a packet leaves at the end of a slot, and each slot carries the bytes that
+        /// `rate` sends in it
+        slot: Span, "none", in POSITIVE_TIME;
+        /// longest transmission of several packets together, as in Wi-Fi: queued packets leave at its end; with
+        /// `aggregate_gap`
+        aggregate: Span, "none", in POSITIVE_TIME;
+        /// time before each aggregate in which nothing is sent: access to the channel, preamble, acknowledgement
+        aggregate_gap: Span = Span::ZERO, in ..=LONGEST_DELAY;
+        /// bytes that the link adds to each packet (`"38B"`), or a framing: `"ethernet"`, `"docsis"`, `"pppoe-ptm"`, ...:
+        /// [below](#framing)
+        overhead: Framing = Framing::RAW;
         /// fraction of packets lost on the link, behind the queue
         loss: f64 = 0.0, in 0.0..1.0;
         /// mean number of packets lost in a row (Gilbert's model)
         loss_burst: f64, "losses are independent", in 1.0..=1e6;
+        /// most packets lost in a row; the next packet then arrives
+        loss_burst_max: u32, "no bound", in 1..=1_000_000;
+        /// packets lost by their numbers, from 1 in the order in which the link sends them: `[3, 10]`
+        loss_at: Vec<Spanned<u64>>, "none";
+        /// fraction of packets that arrive twice
+        duplicate: f64 = 0.0, in 0.0..=1.0;
+        /// ECN field behind the queue: `"keep"`, `"bleach"` (cleared to Not-ECT, marks too), or `"remark"` (ECT(0) becomes
+        /// ECT(1))
+        ecn: EcnTreatment = EcnTreatment::Keep;
+        /// DSCP that the link writes into each packet behind the queue: a name such as `"CS0"`, or 0 to 63
+        dscp: Dscp, "unchanged";
         /// additional delay of each packet, drawn uniformly from 0 to this; packets stay in order
         jitter: Span = Span::ZERO, in ..=LONGEST_DELAY;
         /// fraction of packets delayed by `reorder_by`, so that others overtake them; above 0, `reorder_by` is required

@@ -72,8 +72,13 @@ impl Captures {
     ) {
         let (link, direction) = (usize::from(number / 2), Direction::BOTH[usize::from(number % 2)]);
         if let Some(capture) = &mut self.links[link] {
-            capture.write_handshake(packet, direction, now, &self.formats);
-            capture.write_frame(&self.formats.frame(packet, ack_options), first + direction as u32, now, comment);
+            capture.write_handshake((packet, number), direction, now, &self.formats);
+            capture.write_frame(
+                &self.formats.frame(packet, number, ack_options),
+                first + direction as u32,
+                now,
+                comment,
+            );
         }
     }
 
@@ -105,12 +110,18 @@ impl LinkCapture {
     }
 
     /// Writes the handshake before a connection's first packet.
-    fn write_handshake(&mut self, packet: &SimPacket, direction: Direction, now: Time, formats: &FrameFormats) {
+    fn write_handshake(
+        &mut self,
+        (packet, link): (&SimPacket, u16),
+        direction: Direction,
+        now: Time,
+        formats: &FrameFormats,
+    ) {
         if std::mem::replace(&mut self.handshake_written[packet.flow.0 as usize], true) {
             return;
         }
         let data_direction = if packet.handle.is_reply() { direction.back() } else { direction };
-        for (frame, is_forward) in formats.handshake(packet).into_iter().flatten() {
+        for (frame, is_forward) in formats.handshake(packet, link).into_iter().flatten() {
             let direction = if is_forward { data_direction } else { data_direction.back() };
             self.write_frame(&frame, direction as u32, now, &[NOT_SIMULATED]);
         }

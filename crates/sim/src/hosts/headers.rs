@@ -14,11 +14,11 @@ const ECE_AND_CWR: u8 = 0b011;
 const AE: u8 = 0b100;
 
 impl Hosts {
-    /// The headers of a packet on its way.
-    pub fn headers(&self, packet: &SimPacket) -> PacketHeaders {
+    /// The headers of a packet at `link`.
+    pub fn headers(&self, link: u16, packet: &SimPacket) -> PacketHeaders {
         let unknown = PacketHeaders::of_flow(packet.flow);
         // Lossless: the simulator numbers flows with 32 bits.
-        let Some(header) = self.flow_headers.of_flow(packet.flow.0 as u32) else { return unknown };
+        let Some(header) = self.flow_headers.of_flow(packet.flow.0 as u32, link) else { return unknown };
         let header = if packet.handle.is_reply() { header.reply() } else { header };
         PacketHeaders {
             source: host_id(header.source, KEY),

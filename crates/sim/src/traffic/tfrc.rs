@@ -101,6 +101,12 @@ impl TfrcFlows {
         self.reports.has_overflowed()
     }
 
+    /// A copy of a report, if there is room.
+    pub fn copy_report(&mut self, report: SlabId) -> Option<SlabId> {
+        let copy = *self.reports.get(report);
+        self.reports.insert(copy)
+    }
+
     /// Frees a lost report.
     pub fn free_report(&mut self, report: SlabId) {
         self.reports.remove(report);

@@ -36,7 +36,8 @@ pub struct UdpFlow {
     unsent_bytes: u64,
     /// Datagrams emitted; the last one's send time may lie ahead.
     pub sent: u64,
-    /// Datagrams delivered, dropped or lost.
+    /// Copies that links made, and datagrams and copies delivered, dropped or lost.
+    copies: u64,
     gone: u64,
     /// The source has finished.
     finished: bool,
@@ -72,6 +73,7 @@ impl UdpFlow {
             write_began: start,
             unsent_bytes: 0,
             sent: 0,
+            copies: 0,
             gone: 0,
             finished: false,
             group,
@@ -108,7 +110,12 @@ impl UdpFlow {
     #[inline]
     pub fn count_gone(&mut self) -> bool {
         self.gone += 1;
-        self.finished && self.gone == self.sent
+        self.finished && self.gone == self.sent + self.copies
+    }
+
+    /// Counts a copy that a link made of a datagram.
+    pub fn add_copy(&mut self) {
+        self.copies += 1;
     }
 
     /// Whether the last emitted datagram is sent only at `now` or later.

@@ -195,3 +195,187 @@ fn the_utilization_of_a_trace_is_what_was_sent_of_its_opportunities() {
     assert!((whole - outcome.links[0].counts.sent_bytes as f64 / possible).abs() < 1500.0 / possible, "{whole}");
     assert!((whole - 2e6 * 9.0 / 8.0 / possible).abs() < 0.02, "{whole}");
 }
+
+/// Two links, of which the first has additional `keys`; `[record]` and flows follow.
+fn two_links(keys: &str, qdisc: &str, rest: &str) -> Scenario {
+    let text = format!(
+        "name = 't'\nduration = '10s'\nqdiscs = ['{qdisc}']\nrecord = {{ interval = '10s', events = 'all' }}\n\
+         [[link]]\nfrom = 'A'\nto = 'B'\nrate = '20Mbit/s'\ndelay = '5ms'\nlimit = '200p'\nqdisc = 'droptail'\n{keys}\n\
+         [[link]]\nfrom = 'B'\nto = 'C'\nrate = '10Mbit/s'\ndelay = '5ms'\nlimit = '100p'\n{rest}"
+    );
+    Scenario::read(&text, "t", &Changes::default()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn link<'a>(outcome: &'a Outcome, name: &str) -> &'a LinkRow {
+    outcome.links.iter().find(|row| row.link == name).expect("a link of this name")
+}
+
+#[test]
+fn the_overhead_of_a_link_takes_its_time_and_lowers_fair_shares() {
+    // 1000 bytes in ATM cells: (1000 + 40) / 48 are 22 cells, 1166 bytes of 53. The source asks for more than fits.
+    let flows = "[[udp]]\nrate = '20Mbit/s'\nheader = '0B'\npacket = '1000B'\n";
+    for (framing, wire) in [("raw", 1000.0), ("38B", 1038.0), ("ethernet", 1038.0), ("pppoe-llcsnap", 1166.0)] {
+        let outcome = go(&scenario("20s", "droptail", &format!("overhead = '{framing}'\n{flows}")));
+        let (row, flow) = (&outcome.links[0], &outcome.flows[0]);
+        let expected = 10e6 * 1000.0 / wire;
+        // 20 s are 25 000 packets of 1000 bytes; the first needs a few milliseconds to arrive.
+        assert!((flow.goodput_bps / expected - 1.0).abs() < 2e-3, "{framing}: {} of {expected}", flow.goodput_bps);
+        assert!((flow.fair_share_bps.unwrap() / expected - 1.0).abs() < 1e-6, "{framing}");
+        assert!(row.utilization.unwrap() > 0.999, "{framing}: {:?}", row.utilization);
+    }
+}
+
+#[test]
+fn a_bleached_mark_reaches_no_receiver_and_is_counted() {
+    // The second link marks. Behind the first, packets are no longer ECN-capable, so it drops.
+    let flows = "[[tcp]]\nfrom = 'A'\nto = 'C'\necn = true\nflows = 2\n";
+    let qdisc = "red:minth=5p,maxth=50p";
+    let marked = |outcome: &Outcome| link(outcome, "B-C").counts.marked();
+    let plain = go(&two_links("", qdisc, flows));
+    assert!(marked(&plain) > 0 && link(&plain, "A-B").link_remarks == 0);
+    let bleached = go(&two_links("ecn = 'bleach'", qdisc, flows));
+    assert_eq!(marked(&bleached), 0);
+    assert!(link(&bleached, "B-C").counts.dropped() > 0);
+    // All data is ECT(0) but for retransmissions (RFC 3168, section 6.1.5).
+    let (row, retransmits) = (link(&bleached, "A-B"), bleached.flows.iter().map(|flow| flow.retransmits).sum::<u64>());
+    assert_eq!(row.link_remarks + retransmits, row.counts.sent);
+}
+
+#[test]
+fn a_remarked_packet_enters_the_queue_of_l4s() {
+    // ECT(1) and CE go to the low-latency queue of DualPI2. Only after the remark does CUBIC send ECT(1).
+    let flows = "[[tcp]]\nfrom = 'A'\nto = 'C'\necn = true\ncc = 'cubic'\n";
+    let delay = |keys| {
+        let outcome = go(&two_links(keys, "dualpi2", flows));
+        link(&outcome, "B-C").port.queue_delay.quantile(0.99).unwrap() / 1e6
+    };
+    // The low-latency queue marks above 1 ms; the classic one aims at 15 ms.
+    let (classic, remarked) = (delay(""), delay("ecn = 'remark'"));
+    assert!(remarked < 5.0 && classic > 2.0 * remarked, "{classic} ms, remarked {remarked} ms");
+}
+
+#[test]
+fn later_links_classify_by_the_dscp_that_a_link_writes() {
+    let rest = "[[class]]\nname = 'low'\ndscp = 'LE'\n[[class]]\nname = 'other'\n\
+                [[udp]]\nname = 'one'\nfrom = 'A'\nto = 'C'\nrate = '8Mbit/s'\ndscp = 'EF'\n\
+                [[udp]]\nname = 'two'\nfrom = 'B'\nto = 'C'\nrate = '8Mbit/s'\ndscp = 'EF'\n";
+    let qdisc = "prio:children=[droptail; droptail]";
+    let goodputs = |keys| {
+        let outcome = go(&two_links(keys, qdisc, rest));
+        (outcome.flows.iter().map(|flow| flow.goodput_bps / 1e6).collect::<Vec<_>>(), link(&outcome, "A-B").clone())
+    };
+    let (plain, row) = goodputs("");
+    assert!(plain[0] < 6.0 && row.link_remarks == 0, "{plain:?}");
+    // `low` is the first class of PRIO, which serves it first.
+    let (remarked, row) = goodputs("dscp = 'LE'");
+    assert!(remarked[0] > 7.7 && remarked[1] < 2.5, "{remarked:?}");
+    assert_eq!(row.link_remarks, row.counts.sent);
+    let (same, row) = goodputs("dscp = 'EF'");
+    assert_eq!((row.link_remarks, same), (0, plain), "the DSCP is the same");
+}
+
+#[test]
+fn copies_arrive_at_the_next_link_and_are_no_goodput() {
+    let flows = "[[udp]]\nname = 'one'\nfrom = 'A'\nto = 'C'\nrate = '2Mbit/s'\nheader = '0B'\n\
+                 [[udp]]\nname = 'two'\nfrom = 'A'\nto = 'C'\nrate = '1Mbit/s'\ncc = 'tfrc'\n\
+                 [[tcp]]\nfrom = 'A'\nto = 'C'\nflows = 2\n";
+    let outcome = go(&two_links("duplicate = 0.3\nreverse.duplicate = 0.2", "droptail", flows));
+    let rows: Vec<&LinkRow> =
+        outcome.links.iter().filter(|row| row.direction == headgate_scenario::Direction::Forward).collect();
+    let (first, second) = (rows[0], rows[1]);
+    assert!(first.link_duplicates > 1000 && second.link_duplicates == 0);
+    // Packets in propagation at the end have not arrived: 5 ms of 20 Mbit/s are 9 of 1500 bytes.
+    let arrived = first.counts.sent + first.link_duplicates - second.counts.arrived;
+    assert!(arrived < 40, "{arrived}");
+    // At most 2 Mbit/s, of which TCP's packets displace a few percent; with its copies it would be 2.5.
+    let udp = outcome.flows.iter().find(|flow| flow.group == 1).unwrap();
+    assert!((1.9e6..=2e6).contains(&udp.goodput_bps), "{}", udp.goodput_bps);
+    // TCP gets what is left of the second link: data once, although copies take their share.
+    let tcp: f64 = outcome.flows.iter().filter(|flow| flow.group == 0).map(|flow| flow.goodput_bps).sum();
+    assert!(tcp > 1e6 && tcp < 7e6, "{tcp}");
+    assert!(outcome.balance.holds() && outcome.balance.duplicated > 0, "{:?}", outcome.balance);
+}
+
+/// Two datagrams of 1000 bytes, at 0 and 100 ms.
+struct TwoDatagrams;
+
+impl Files for TwoDatagrams {
+    fn read(&self, _: &str) -> Result<Vec<u8>, String> {
+        Ok(b"time,flow,bytes\n0,a,1000\n0.1,a,1000\n".to_vec())
+    }
+}
+
+#[test]
+fn a_flow_of_datagrams_ends_although_copies_of_them_arrive() {
+    let outcome = |keys: &str| {
+        let text = format!(
+            "name = 't'\nduration = '5s'\nwarmup = '0s'\nqdiscs = ['droptail']\n[link]\nrate = '10Mbit/s'\ndelay = '10ms'\n\
+             limit = '50p'\n{keys}\n[[udp]]\ntraffic = 'replay:file=two.csv'\n"
+        );
+        go(&Scenario::read_with(&text, "t.toml", &Changes::default(), &TwoDatagrams)
+            .unwrap_or_else(|error| panic!("{error}")))
+    };
+    let (plain, twice) = (outcome(""), outcome("duplicate = 1.0"));
+    assert_eq!(
+        (twice.links[0].link_duplicates, twice.links[0].counts.sent),
+        (4, 4),
+        "data of 1000 bytes takes two packets"
+    );
+    // The fair share is averaged over the run, and is 0 once the flow has ended.
+    let shown = |outcome: &Outcome| (outcome.flows[0].goodput_bps, outcome.flows[0].fair_share_bps);
+    assert!(shown(&plain).1.unwrap() < 1e6, "it ends early: {:?}", shown(&plain));
+    assert_eq!(shown(&twice), shown(&plain));
+}
+
+#[test]
+fn packets_listed_by_number_are_lost() {
+    let flows = "[[udp]]\nrate = '1Mbit/s'\nheader = '0B'\nstop = '1s'\n";
+    let (_, events) = witness(&scenario("2s", "droptail", &format!("loss_at = [1, 3, 4]\n{flows}")));
+    let sent: Vec<u64> =
+        events.iter().filter(|event| event.kind == PacketEvent::Sent).map(|event| event.packet).collect();
+    let lost: Vec<u64> =
+        events.iter().filter(|event| event.kind == PacketEvent::Lost).map(|event| event.packet).collect();
+    assert_eq!(lost, [sent[0], sent[2], sent[3]]);
+}
+
+#[test]
+fn packets_of_a_slot_arrive_together() {
+    // Slots of 2 ms at 10 Mbit/s carry 2500 bytes. A burst of 20 packets of 1000 bytes arrives within a millisecond, from
+    // 1 ms on. The slot at 2 ms sends two and a half, the one at 4 ms the rest of the third, and two.
+    let times = sent(&burst("slot = '2ms'", "2s"));
+    assert_eq!(times.len(), 20);
+    // The events of departure: a packet is taken when its predecessor has left.
+    close(&times[..8], &[1000, 2000, 2000, 4000, 4000, 4000, 6000, 6000]);
+    let outcome = go(&burst("slot = '2ms'", "2s"));
+    assert!((outcome.flows[0].goodput_bps * 2.0 / 8000.0 - 20.0).abs() < 1e-9);
+}
+
+#[test]
+fn an_aggregate_takes_the_packets_that_are_queued() {
+    // The first packet is alone: 0.2 + 0.8 ms. By then all 20 have arrived: 5 packets in 4 ms, after 0.2 ms each time.
+    let times = sent(&burst("aggregate = '4ms'\naggregate_gap = '200us'", "2s"));
+    close(&times[..12], &[1000, 2000, 6200, 6200, 6200, 6200, 6200, 10_400, 10_400, 10_400, 10_400, 10_400]);
+    // In the long run 4 of 4.2 ms.
+    let flows = "aggregate = '4ms'\naggregate_gap = '200us'\n[[udp]]\nrate = '20Mbit/s'\nheader = '0B'\n";
+    let outcome = go(&scenario("20s", "droptail", flows));
+    let expected = 10e6 * 4.0 / 4.2;
+    assert!((outcome.flows[0].goodput_bps / expected - 1.0).abs() < 2e-3, "{}", outcome.flows[0].goodput_bps);
+    assert!((outcome.flows[0].fair_share_bps.unwrap() / expected - 1.0).abs() < 1e-6);
+}
+
+#[test]
+fn every_discipline_runs_on_a_link_with_every_impairment_and_loses_no_packet() {
+    let keys = "overhead = 'ethernet'\necn = 'bleach'\ndscp = 'CS0'\nduplicate = 0.05\nloss = 0.01\nloss_burst_max = 2\n\
+                loss_at = [3, 10]\njitter = '1ms'\nreorder = 0.01\nreorder_by = '3ms'\n\
+                reverse = { overhead = 'pppoe-ptm', duplicate = 0.05, loss = 0.01 }\n";
+    let flows = "[[tcp]]\nflows = 3\necn = true\ndscp = 'EF'\n[[udp]]\nrate = '4Mbit/s'\npacket = '300B'\n\
+                 [[udp]]\nrate = '1Mbit/s'\ncc = 'tfrc'\n";
+    for shape in ["slot = '1ms'", "aggregate = '4ms'\naggregate_gap = '200us'"] {
+        for entry in aqm::registry::ENTRIES {
+            // Debug builds compare each packet's delay with the least of its path.
+            let outcome = go(&scenario("1s", entry.name, &format!("{shape}\n{keys}{flows}")));
+            assert!(outcome.balance.holds() && outcome.balance.duplicated > 0, "{}: {:?}", entry.name, outcome.balance);
+            assert!(outcome.links.iter().all(LinkRow::conserves), "{}", entry.name);
+        }
+    }
+}

@@ -3,6 +3,7 @@
 use core::ops::Bound;
 
 use super::diffserv::Diffserv;
+use crate::framing::{CellFraming, Framing};
 use crate::params::Bytes;
 use crate::parts::CobaltSettings;
 use crate::time::Span;
@@ -54,18 +55,6 @@ crate::choice! {
     }
 }
 
-crate::choice! {
-    /// The framing below the link, which the shaper accounts for.
-    pub enum CellFraming {
-        /// None.
-        Noatm = "noatm",
-        /// ATM: cells of 53 bytes with 48 bytes of payload.
-        Atm = "atm",
-        /// PTM (VDSL2): one byte for each 64.
-        Ptm = "ptm",
-    }
-}
-
 crate::params! {
     /// Settings of [`Cake`](super::Cake).
     pub struct CakeConfig with cobalt: CobaltSettings {
@@ -112,4 +101,12 @@ crate::params! {
 crate::reasons! {
     /// A later acknowledgement made this one unnecessary.
     AckFilter = "ack_filter", "later acknowledgements say the same";
+}
+
+impl CakeConfig {
+    /// The framing that the shaper accounts for.
+    pub(super) fn framing(&self) -> Framing {
+        // Lossless: the range of `mpu` ends at 256.
+        Framing { overhead: self.overhead, mpu: self.mpu.0 as u32, cells: self.framing }
+    }
 }

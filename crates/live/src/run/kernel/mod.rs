@@ -9,7 +9,7 @@ mod mirror;
 pub(super) mod path;
 mod tc;
 
-use aqm::Rate;
+use aqm::{Framing, Rate};
 use headgate_scenario::{Direction, Events, FlowKey, Hop, RateVariation, Scenario};
 
 use crate::error::LiveResult;
@@ -37,7 +37,9 @@ pub(super) fn refusal(scenario: &Scenario) -> Option<String> {
     } else if Direction::BOTH.into_iter().all(compared) {
         "disciplines compared in both directions: name one for a direction, such as link.reverse.qdisc = \"droptail\""
     } else if scenario.direction_settings(scenario.bottleneck()).rate_variation != RateVariation::Constant {
-        "a `schedule` or a `trace`: give the link one rate"
+        "a `schedule`, a `trace`, a `slot` or an `aggregate`: give the link one rate"
+    } else if scenario.direction_settings(scenario.bottleneck()).framing != Framing::RAW {
+        "`overhead`: its shaper counts the bytes of packets"
     } else if !scenario.classes.is_empty() || scenario.flow_key != FlowKey::FiveTuple {
         "classes or another flow key: a qdisc classifies by addresses, ports and protocol"
     } else if scenario.record.events != Events::Off {
