@@ -1,14 +1,16 @@
 //! Demand and max-min fair share of each group's flows.
 //!
 //! A flow's demand is the smallest of its source's long-run rate, its own rate limit, its window over the base
-//! round-trip time, and its access links. [`max_min`] divides the links among these demands, in bits on the wire.
-//! Demand and share are then scaled to goodput by the useful fraction of a packet.
+//! round-trip time, and its access links. [`max_min`](crate::max_min()) divides the links among these demands, in bits on
+//! the wire. Demand and share are then scaled to goodput by the useful fraction of a packet.
 
 use aqm::Span;
 use headgate_scenario::{FlowGroup, GroupSource, Scenario, Start};
 
-use crate::max_min::{FlowDemand, max_min};
+use crate::cohorts::Cohorts;
+use crate::max_min::FlowDemand;
 use crate::path::base_rtt;
+use crate::shared_links::SharedLinks;
 
 /// Demand and fair share of each flow of a group, as goodput in bit/s.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,19 +39,28 @@ impl FairShare {
     }
 }
 
-/// Demand and fair share by group, TCP before UDP.
+/// Demand and fair share by group in the long run, TCP before UDP, by the unit that the scenario states, else by flow. Of
+/// flows of one group in several units, the least share counts.
 pub fn fair_shares(scenario: &Scenario) -> Vec<FairShare> {
-    let groups = group_demands(scenario);
-    let capacities: Vec<f64> = scenario.hops().map(|hop| scenario.mean_rate(hop).as_bits() as f64).collect();
-    let demands: Vec<FlowDemand> = groups.iter().map(|group| group.over_run.clone()).collect();
-    let shares = max_min(&capacities, &demands);
-    let fair_share = |(group, share): (GroupDemand, f64)| FairShare {
+    let (groups, cohorts) = (group_demands(scenario), Cohorts::stated(scenario));
+    let mut least = vec![f64::INFINITY; groups.len()];
+    for (group, share) in cohorts.groups.iter().zip(long_run_shares(scenario, &cohorts)) {
+        least[*group] = least[*group].min(share);
+    }
+    let fair_share = |(group, fair_bps): (GroupDemand, f64)| FairShare {
         demand_bps: group.over_run.want * group.useful,
-        fair_bps: share * group.useful,
+        fair_bps,
         ends: group.ends,
         responsive: group.responsive,
     };
-    groups.into_iter().zip(shares).map(fair_share).collect()
+    groups.into_iter().zip(least).map(fair_share).collect()
+}
+
+/// The fair share of each cohort's flows in the long run, as goodput in bit/s, if all flows demand their mean rates.
+pub fn long_run_shares(scenario: &Scenario, cohorts: &Cohorts) -> Vec<f64> {
+    let mut links = SharedLinks::in_long_run(scenario, cohorts);
+    cohorts.of_flow.iter().for_each(|cohort| links.begin(*cohort as usize));
+    links.shares().to_vec()
 }
 
 /// The demand of each group's flows, TCP before UDP.

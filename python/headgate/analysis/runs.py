@@ -10,7 +10,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from headgate.analysis import data
-from headgate.analysis.metrics.rows import by_unit
 from headgate.files.result_tables import ResultTables
 from headgate.scenario import RunKey
 
@@ -91,7 +90,7 @@ class Run:
 
     @cached_property
     def _flows(self) -> pa.Table:
-        return by_unit(self.result.scenario, self.table("flows"))
+        return self.table("flows")
 
     @cached_property
     def _intervals(self) -> pa.Table:

@@ -84,6 +84,4 @@ def _fairness(scenarios: Sequence[Scenario], columns: ColumnArrays, flows: Table
         _, scenario, first = together[0]
         whole = slice(first.start, together[-1][2].stop)
         values = {name: columns[name][whole].reshape(len(together), -1) for name in _OF_FLOWS}
-        unit = scenario.fair_units[0]
-        values["fair_share_bps"] = unit.shares(values["fair_share_bps"])
-        yield jain(values, scenario.groups, unit=unit)
+        yield jain(values, scenario.groups, unit=scenario.fair_units[0])

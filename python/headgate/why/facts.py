@@ -8,7 +8,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from headgate.analysis.metrics.rows import by_unit
 from headgate.errors import UsageError
 from headgate.results import Result
 from headgate.scenario import RunKey
@@ -138,7 +137,7 @@ class FlowFacts:
 
 def facts(result: Result, run: RunKey, flow: int) -> FlowFacts:
     """The numbers of flow number `flow` in a run; `UsageError` if there is no such flow."""
-    flows = by_unit(result.scenario, result.run("flows", run))
+    flows = result.run("flows", run)
     if not 0 <= flow < flows.num_rows:
         last = flows.num_rows - 1
         raise UsageError(f"there is no flow {flow}: this result has {f'flows 0 to {last}' if last else 'only flow 0'}")
