@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from headgate.errors import UsageError
 from headgate.results import Result
-from headgate.scenario import RunKey
+from headgate.scenario import Group, RunKey
 from headgate.why import senders
 from headgate.why.senders import TcpTrace, TfrcTrace
 
@@ -123,6 +123,8 @@ class FlowFacts:
     mine: PacketCounts
     peers: PacketCounts
     others: PacketCounts
+    #: Flows of other groups that share the link in the same direction.
+    beside: PacketCounts
     retransmits: int
     queue_delay_ms: float | None
     others_queue_delay_ms: float | None
@@ -162,6 +164,7 @@ def facts(result: Result, run: RunKey, flow: int) -> FlowFacts:
         mine=PacketCounts.of(mine),
         peers=PacketCounts.of(peers),
         others=PacketCounts.of(others),
+        beside=PacketCounts.of(_beside(result, others, group)),
         retransmits=row["retransmits"],
         queue_delay_ms=row["queue_delay_ms_mean"],
         others_queue_delay_ms=pc.mean(others["queue_delay_ms_mean"]).as_py(),
@@ -173,6 +176,12 @@ def facts(result: Result, run: RunKey, flow: int) -> FlowFacts:
         trace=senders.tcp_trace(traced) if traced is not None and row["kind"] == "tcp" else None,
         rates=senders.tfrc_trace(traced) if traced is not None and row["kind"] == "udp" else None,
     )
+
+
+def _beside(result: Result, flows: pa.Table, group: Group) -> pa.Table:
+    way = next(way for way in result.scenario.ways if group in way.groups)
+    names = [each.name for each in way.groups if each.name != group.name]
+    return flows.filter(pc.is_in(flows["group"], value_set=pa.array(names, pa.string())))
 
 
 def _total(rows: pa.Table, name: str) -> Any:
