@@ -16,6 +16,7 @@ mod distributions;
 mod events;
 mod fair_share;
 mod flows;
+mod group_demands;
 mod has_flow;
 mod link_ledger;
 mod links;

@@ -4,7 +4,7 @@ use aqm::Time;
 use headgate_scenario::Scenario;
 
 use crate::cohorts::Cohorts;
-use crate::fair_share::{GroupDemand, group_demands};
+use crate::group_demands::{GroupDemand, group_demands};
 use crate::max_min::{FlowDemand, max_min};
 use crate::unit_shares::SharingUnits;
 
@@ -36,7 +36,7 @@ impl SharedLinks {
 
     /// Links without active flows, which will demand their long-run rates.
     pub fn in_long_run(scenario: &Scenario, cohorts: &Cohorts) -> SharedLinks {
-        SharedLinks::of_demands(scenario, cohorts, |group| group.over_run().clone())
+        SharedLinks::of_demands(scenario, cohorts, |group| group.over_run.clone())
     }
 
     fn of_demands(scenario: &Scenario, cohorts: &Cohorts, demand: impl Fn(&GroupDemand) -> FlowDemand) -> SharedLinks {
@@ -45,7 +45,7 @@ impl SharedLinks {
         SharedLinks {
             capacities: scenario.hops().map(|hop| scenario.mean_rate(hop).as_bits() as f64).collect(),
             demands: of_cohorts().map(|group| FlowDemand { flows: 0, ..demand(group) }).collect(),
-            useful: of_cohorts().map(GroupDemand::useful).collect(),
+            useful: of_cohorts().map(|group| group.useful).collect(),
             units: SharingUnits::new(cohorts),
             shares: vec![0.0; cohorts.groups.len()],
             changed: false,

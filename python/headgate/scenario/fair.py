@@ -30,11 +30,6 @@ class FairUnit:
 
         return np.asarray(self._core.fair_units(self.name), dtype=np.int64)
 
-    @property
-    def is_of_tables(self) -> bool:
-        """Whether the fair shares in the tables of a result are by this unit."""
-        return self.name == (self._core.fair or "flow")
-
     def shares(self, since: npt.NDArray[np.float64], until: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """The fair shares by unit in bit/s, averaged over the window; NaN for a flow that is not active in it.
 
@@ -61,7 +56,7 @@ def plural(unit: str) -> str:
 
 
 def shown(scenario: Scenario) -> list[FairUnit]:
-    """The units by which fairness is shown: `Scenario.fair_units`."""
+    """The units by which fairness is shown: `Scenario.fair_units`. The tables of a result are by the first."""
     if scenario.core.fair is not None:
         return [FairUnit(scenario, scenario.core.fair)]
     flows_of_hosts = Counter(scenario.core.fair_units("host")).values()

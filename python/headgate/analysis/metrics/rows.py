@@ -35,7 +35,9 @@ class FlowRows(ResultRows):
 
     def __init__(self, result: ResultTables, qdisc: str, unit: FairUnit | None = None) -> None:
         super().__init__(ColumnArrays.of(result, "flows").where(qdisc=qdisc), len(result.scenario.seeds))
-        self.unit = unit or result.scenario.fair_units[0]
+        of_tables = result.scenario.fair_units[0]
+        self.unit = unit or of_tables
+        self._is_of_tables = self.unit.name == of_tables.name
 
     def __getitem__(self, column: str) -> Array:
         if column == "fair_share_bps" and column not in self._read:
@@ -43,6 +45,6 @@ class FlowRows(ResultRows):
         return super().__getitem__(column)
 
     def _shares(self) -> Array:
-        if self.unit.is_of_tables:
+        if self._is_of_tables:
             return super().__getitem__("fair_share_bps")
         return self.unit.shares(super().__getitem__("active_from_ns"), super().__getitem__("active_until_ns"))
