@@ -28,7 +28,7 @@ from headgate.tuning.goals import Goals, changes
 
 PAGE = Path(__file__).parent / "explanation" / "seeds.md"
 SEEDS = (2, 3, 5, 10, 20)
-NULLS = 3000
+NULLS = 1000
 #: Tables of known differences.
 KNOWN = 1000
 #: Runs from which groups are drawn.
