@@ -277,7 +277,7 @@ bench-live: $(VENV)/.requirements | rust ## processor time of the forwarding thr
 	echo "load $$(cut -d ' ' -f 1 /proc/loadavg) $$(nproc)" >> results/bench-live.txt
 	$(BIN)/python docs/bench_live.py results/bench-live.txt
 
-error-rates: $(VENV)/.extension ## measure how often differences are claimed wrongly and rightly (docs/explanation/seeds.md; 2 minutes)
+error-rates: $(VENV)/.extension ## measure how often differences are claimed wrongly and rightly (docs/explanation/seeds.md; 4 minutes)
 	$(BIN)/python docs/error_rates.py
 
 window-rates: $(VENV)/.extension ## measure how often windows are called too short wrongly and rightly (docs/explanation/window.md; 7 minutes)

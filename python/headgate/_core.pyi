@@ -129,8 +129,11 @@ class Scenario:
     """The route of each group's data, as indices of `hops`."""
     def fair_units(self, unit: str) -> list[int]:
         """The number of each flow's unit of this kind."""
-    def unit_shares(self, unit: str, active: Sequence[bool]) -> list[float]:
-        """The fair share of each flow by unit, as goodput in bit/s, if the `active` flows alone exist."""
+    def unit_shares(self, unit: str, active: Sequence[Sequence[int | None]]) -> list[float | None]:
+        """The fair share of each flow by unit, as goodput in bit/s averaged over the window; None if it is not active.
+
+        `active` has two times of each flow in nanoseconds, at which it begins to send and is done; None without one.
+        """
 
 #: A user: its number, its group's, those of all its groups, and variables of its environment.
 _User = tuple[int, int, Sequence[int], Sequence[tuple[str, str]]]

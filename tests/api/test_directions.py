@@ -1,14 +1,27 @@
 """Flows of both directions of a link are accounted, compared and drawn apart."""
 
+import pyarrow.compute as pc
 import pytest
 
 import headgate
 from headgate import plot
 from headgate.analysis import data
+from headgate.analysis.metrics import grammar
+from headgate.analysis.metrics.catalogue import MEASURES
+from headgate.analysis.metrics.views import FlowsView
+from headgate.analysis.runs import Run
 from headgate.analysis.summary import by_traffic, traffic
 from headgate.analysis.verdict import verdict
+from headgate.evaluate.periods import goodput_over_periods
+from headgate.experiment.measures import goodput, throughput
+from headgate.export import flent
 from headgate.report.drawing import drawing
+from headgate.scenario import RunKey
+from headgate.sweeps.measures import TableOfRuns
+from headgate.sweeps.measures import measures as sweep_measures
 from headgate.terminal.columns import columns, rows
+from headgate.units import Units
+from headgate.why.facts import facts
 from tests.conftest import Command
 
 #: A home of 20 and 2 Mbit/s. The downloads of the far server suffer at a long queue, but calls suffer more.
@@ -136,3 +149,55 @@ def test_dots_of_goodput_against_delay_are_of_the_flows_in_the_bottlenecks_direc
 def test_a_chain_of_links_and_a_single_direction_are_one_way():
     for name in ("chain", "access"):
         assert [way.direction for way in headgate.Scenario.load(name).ways] == [""]
+
+
+def rates_of_all(result: headgate.Result) -> dict[str, list[float]]:
+    """Every rate of several groups together that Headgate computes, by its name: a value for each seed."""
+    scenario, qdisc = result.scenario, "fq_codel"
+    by_name = [each for each in MEASURES if each.units is Units.RATE and each.name and each.name != "misallocated"]
+    found = {
+        f"{each.name} {owner}".strip(): list(
+            grammar.metric(f"{each.name} {owner}".strip(), scenario).of(result, qdisc).per_seed
+        )
+        for each in by_name
+        for owner in ("", "tcp")
+    }
+    runs = Run.of_qdisc(result, qdisc, qdisc, {})
+    measures = {"run goodput": goodput(), "run throughput": throughput(), "run TCP": goodput(kind="tcp")}
+    measures["periods"] = goodput_over_periods(1.0) * 1e6
+    found |= {name: [measure(run) for run in runs] for name, measure in measures.items()}
+    seeds = [scenario.of_seed(seed) for seed in scenario.seeds]
+    links, flows = (
+        TableOfRuns(rows, [rows.num_rows // len(seeds)] * len(seeds))
+        for rows in (table.filter(pc.equal(table["qdisc"], qdisc)) for table in (result.links, result.flows))
+    )
+    found["sweep"] = [float(each["goodput_bps"] or 0) for each in sweep_measures(seeds, links, flows)]
+    view = FlowsView(result, qdisc, scenario.groups)
+    found["over time"] = [float(window.mean()) for window in view.windows("goodput_bps")]
+    return found
+
+
+@pytest.mark.parametrize("text", [TWO_WAYS, TWO_WAYS.replace("20Mbit/s", "1Mbit/s")])
+def test_rates_of_opposite_directions_are_never_added(text: str):
+    """With 2 and 1 Mbit/s, the bottleneck may be either direction."""
+    result = headgate.run(headgate.Scenario.parse(text, set=["seeds=2", "duration=10s"]))
+    rate = result.scenario.rate_bps
+    for name, values in rates_of_all(result).items():
+        assert all(0.5 * rate < value <= rate * 1.001 for value in values), (name, values)
+
+
+def test_a_flow_is_compared_with_other_groups_of_its_direction(result: headgate.Result):
+    (upload, *_, call) = range(2 + 6 + 3 + 1)
+    found = facts(result, RunKey(1, "fq_codel", 1), upload).beside
+    assert found.flows == 1
+    assert found.goodput_bps == pytest.approx(facts(result, RunKey(1, "fq_codel", 1), call).mine.goodput_bps)
+
+
+def test_flent_gets_the_sum_of_each_direction(result: headgate.Result):
+    for run in result.scenario.runs:
+        series = flent.document(result, run)["results"]
+        for name, rate in (("TCP upload sum", 2.0), ("TCP download sum", 20.0)):
+            known = [each for each in series[name] if each is not None]
+            assert 0.5 * rate < sum(known) / len(known) <= rate, name
+        assert "TCP download::2" in series
+        assert "UDP upload::call" in series

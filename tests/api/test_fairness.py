@@ -1,14 +1,13 @@
 """Fairness by its unit: flow, host, group or class."""
 
-import math
-
 import pytest
 
 import headgate
-from headgate.analysis.columns import ColumnArrays
 from headgate.analysis.metrics import grammar
+from headgate.analysis.metrics.rows import FlowRows
 from headgate.analysis.verdict import verdict
 from headgate.plot import overview
+from headgate.scenario.fair import FairUnit
 from headgate.sweeps.measures import TableOfRuns, measures
 from tests.conftest import Command
 
@@ -139,17 +138,80 @@ def test_sweeps_measure_over_the_unit(by_host: headgate.Result):
     assert [each["jain"] for each in measures(scenarios, links, flows)] == pytest.approx(computed)
 
 
-def test_a_flow_that_was_never_active_has_no_share_and_its_host_keeps_the_rest():
-    scenario = home("fair=host")
-    (unit,) = scenario.fair_units
-    (all_active,) = unit.shares(ColumnArrays.of(headgate.run(home("seeds=1", "duration=4s")), "flows")["fair_share_bps"]
-                                [None, :6])  # fmt: skip
-    last = all_active.copy()
-    last[-1] = math.nan
-    (shares,) = unit.shares(last[None, :])
-    assert shares[-1] == 0
-    assert shares[1:].sum() == pytest.approx(all_active[1:].sum())
-    assert shares[0] == pytest.approx(all_active[0])
+@pytest.mark.parametrize("unit", ["host", None])
+def test_shares_by_host_follow_activity(unit: str | None):
+    """The five downloads stop in the middle of the window: half of the link for each host, then all for one."""
+    changes = ("five.stop=5500ms", "seeds=1", *([f"fair={unit}"] if unit else []))
+    result = headgate.run(home(*changes))
+    for qdisc in result.scenario.qdiscs:
+        (one, *five) = FlowRows(result, qdisc, FairUnit(result.scenario, "host"))["fair_share_bps"][0]
+        assert one == pytest.approx(0.75 * 10e6 * 1460 / 1500)
+        assert five == pytest.approx([0.05 * 10e6 * 1460 / 1500] * 5)
+    fq_codel, cake = (entry["fairness"][-1]["jain"]["mean"] for entry in result.summary())
+    assert fq_codel < cake
+
+
+def test_a_unit_whose_flows_stopped_before_the_window_has_no_share():
+    result = headgate.run(home("five.stop=2s", "seeds=1", "fair=host"))
+    assert result.flows.column("fair_share_bps").null_count == 2 * 5
+    for entry in result.summary():
+        one, five = entry["groups"]
+        assert one["fair_share_bps"]["mean"] == pytest.approx(10e6 * 1460 / 1500)
+        assert five["share_of_fair"]["mean"] is None
+
+
+#: Hosts with one flow each, which start and stop in the window, and a transfer.
+ALONE = [
+    f'[[{kind}]]\nname = "g{host}"\ndestination = "192.168.1.{host}"\n{keys}\n'
+    for host, (kind, keys) in enumerate(
+        [
+            ("tcp", ""),
+            ("tcp", 'start = "4s"'),
+            ("tcp", 'stop = "5500ms"'),
+            ("tcp", 'stop = "2s"'),
+            ("tcp", 'traffic = "ftp:size=1MB"\nstart = "3500ms"'),
+            ("udp", 'rate = "3Mbit/s"\nstop = "7s"'),
+        ],
+        start=2,
+    )
+]
+
+
+@pytest.mark.parametrize("unit", ["host", "group", "class"])
+def test_with_one_flow_a_unit_every_result_is_that_by_flow(unit: str):
+    classes = "".join(f'[[class]]\nname = "c{host}"\ndestination = "192.168.1.{host}"\n' for host in range(2, 8))
+    text = HOME[: HOME.index("[[tcp]]")] + "".join(ALONE) + classes
+    by_flow, by_unit = (
+        headgate.run(headgate.Scenario.parse(text, set=[f"fair={each}", "seeds=1"])) for each in ("flow", unit)
+    )
+    for table in ("flows", "fairness", "links"):
+        assert getattr(by_flow, table).equals(getattr(by_unit, table)), table
+    for one, other in zip(by_flow.summary(), by_unit.summary(), strict=True):
+        assert one["fairness"][0] == {**other["fairness"][0], "unit": "flow"} | {
+            "misallocated_bps": one["fairness"][0]["misallocated_bps"]
+        }
+
+
+def test_jains_index_over_time_is_over_the_unit(by_host: headgate.Result, undeclared: headgate.Result):
+    for result, favors_hosts in ((by_host, True), (undeclared, False)):
+        for entry in result.summary():
+            *_, (second, short) = [(each["scale_s"], each["mean"]["mean"]) for each in entry["jain_by_scale"][:2]]
+            alike = (entry["qdisc"] == "fq_codel") != favors_hosts
+            assert second == 1.0
+            assert (short > 0.95) == alike, (entry["qdisc"], short)
+            # One slot as long as the window has the index of the run.
+            assert short <= entry["jain"]["mean"] + 0.02
+
+
+def test_a_flow_is_held_to_the_share_of_its_unit():
+    """The flood sends more than its share among flows, and less than a host's."""
+    text = HOME + '[[udp]]\nname = "flood"\nrate = "2Mbit/s"\ndestination = "192.168.1.4/32"\n'
+    by_flow, by_host = (
+        headgate.run(headgate.Scenario.parse(text, set=[f"fair={unit}", "seeds=1"])).flows.column("response_ms")
+        for unit in ("flow", "host")
+    )
+    assert by_flow[6].as_py() is not None
+    assert by_host.null_count == 2 * 7
 
 
 def test_classes_have_shares_by_weight():

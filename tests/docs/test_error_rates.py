@@ -21,7 +21,7 @@ def error_rates() -> Iterator[Any]:
         patch.setattr(sys, "path", [str(Path(__file__).parents[2] / "docs"), *sys.path])
         script = import_module("error_rates")
         patch.setattr(script, "RUNS", RUNS)
-        patch.setattr(script, "NULLS", 30)
+        patch.setattr(script, "KNOWN", 10)
         yield script
 
 
@@ -42,7 +42,14 @@ def test_statements_claim_a_difference_in_at_most_five_percent_of_nulls(error_ra
 
 def test_most_known_differences_are_shown_by_twenty_seeds(error_rates: Any, runs: headgate.Result):
     lines = error_rates.true_claims(runs).splitlines()
-    assert len(lines) == 2 + len(error_rates.KINDS)
+    # `run`, `compare`, `sensitivity` and `evaluate`, each by kind of quantity.
+    assert len(lines) == 2 + 4 * len(error_rates.KINDS)
     for line in lines[2:]:
         *_, two, _three, _five, _ten, twenty = (cell.strip() for cell in line.strip("|").split("|"))
-        assert (int(two), int(twenty) > 50) == (0, True), line
+        assert (int(two), int(twenty) > 40) == (0, True), line
+
+
+def test_a_difference_of_the_wrong_sign_is_not_shown(error_rates: Any):
+    assert list(error_rates.known_difference("goodput_bps", -1.0, 2.0)) == [(error_rates.MEAN, False)]
+    assert list(error_rates.known_difference("goodput_bps", 1.0, 2.0)) == [(error_rates.MEAN, True)]
+    assert list(error_rates.known_difference("goodput_bps", 1.0, 0.0)) == []

@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 
 from headgate.analysis.judge import Quantity
@@ -24,6 +25,12 @@ def around(mean: float) -> tuple[float, ...]:
     return tuple(mean + 2.48 / 2.776 * math.sqrt(8) * step for step in (-1, -0.5, 0, 0.5, 1.0))
 
 
+def grade_alone(values: tuple[float, ...], criterion: Criterion, repeats: tuple[int, ...] = ()) -> Grade:
+    """The grade in a table of one quantity."""
+    (grade,) = graded([(Quantity(values, repeats), criterion)])
+    return grade
+
+
 @pytest.mark.parametrize(
     ("values", "grade"),
     [
@@ -31,20 +38,21 @@ def around(mean: float) -> tuple[float, ...]:
         (around(-1), Grade.STRENGTH),  # -3.5 to 1.5
         (around(4.5), Grade.FAIR),  # 2.02 to 6.98
         (around(7.6), Grade.INCONCLUSIVE),  # 5.1 to 10.1
-        (around(12.6), Grade.FAILURE),  # 10.1 to 15.1
+        (around(12.5), Grade.INCONCLUSIVE),  # 10.02 to 14.98: skewed values may have such an interval
+        (around(13), Grade.FAILURE),  # 10.5 to 15.5
         ((float("nan"),) * 5, Grade.INCONCLUSIVE),
     ],
 )
 def test_small_is_good(values: tuple[float, ...], grade: Grade):
-    assert graded(Quantity(values), criterion(2, 10)) is grade
+    assert grade_alone(values, criterion(2, 10)) is grade
 
 
 @pytest.mark.parametrize("seeds", range(1, LEAST_SEEDS))
 def test_fewer_than_five_seeds_have_no_grade(seeds: int):
     for value in (0.0, 5.0, 20.0):
         values = tuple(value + 0.01 * seed for seed in range(seeds))
-        assert graded(Quantity(values), criterion(2, 10)) is Grade.INCONCLUSIVE
-        assert graded(Quantity(values * 9, tuple(range(seeds)) * 9), criterion(2, 10)) is Grade.INCONCLUSIVE
+        assert grade_alone(values, criterion(2, 10)) is Grade.INCONCLUSIVE
+        assert grade_alone(values * 9, criterion(2, 10), tuple(range(seeds)) * 9) is Grade.INCONCLUSIVE
 
 
 @pytest.mark.parametrize(
@@ -57,7 +65,38 @@ def test_fewer_than_five_seeds_have_no_grade(seeds: int):
     ],
 )
 def test_large_is_good(values: tuple[float, ...], grade: Grade):
-    assert graded(Quantity(values), criterion(80, 50)) is grade
+    assert grade_alone(values, criterion(80, 50)) is grade
+
+
+def grades_in_table(values: tuple[float, ...], other: tuple[float, ...], number: int) -> set[Grade]:
+    """The grades of a quantity beside as many others, before and behind them."""
+    mine, others = (Quantity(values), criterion(2, 10)), [(Quantity(other), criterion(2, 10))] * number
+    return {graded([mine, *others])[0], graded([*others, mine])[-1]}
+
+
+def test_a_grade_among_many_doubtful_ones_needs_more_evidence():
+    assert grades_in_table(around(13), around(10), 20) == {Grade.INCONCLUSIVE}
+    assert grades_in_table(around(-1), around(10), 20) == {Grade.FAIR}
+    assert grades_in_table(around(4.5), around(10), 20) == {Grade.INCONCLUSIVE}
+
+
+@pytest.mark.parametrize("clear", [(0.5, 0.50001, 0.49999, 0.50002, 0.49998), (15.0, 15.1, 14.9, 15.2, 14.8)])
+def test_grades_without_doubt_leave_their_error_to_the_others(clear: tuple[float, ...]):
+    assert grades_in_table(around(13), clear, 20) == {Grade.FAILURE}
+    assert grades_in_table(around(-1), clear, 20) == {Grade.STRENGTH}
+
+
+@pytest.mark.parametrize("skewed", [False, True])
+def test_a_whole_table_of_means_on_their_thresholds_has_a_grade_in_at_most_one_of_twenty(skewed: bool):
+    """The values have a normal distribution, or a gamma distribution of skewness 1."""
+    rng = np.random.default_rng(1)
+    false = 0
+    for _ in range(400):
+        cells = rng.gamma(4, 1, (15, 8)) + 6 if skewed else rng.normal(10, 1, (15, 8))
+        table = [(Quantity(tuple(cell)), criterion(10, 10 + 1e-9)) for cell in cells]
+        false += any(grade is not Grade.INCONCLUSIVE for grade in graded(table))
+    # 5 % of 400 and three standard deviations.
+    assert false <= 20 + 3 * 4.4
 
 
 def row(

@@ -29,6 +29,9 @@ class Tiny:
         values = np.array(self.given[metric], dtype=float)
         return np.tile(self.ends, len(values) // len(self.ends)), values
 
+    #: All its groups share the link.
+    sharing_series = series
+
     def table(self, name: str) -> pa.Table:
         return self.given[name]
 

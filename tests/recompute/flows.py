@@ -84,6 +84,8 @@ def rows(journeys: Journeys) -> dict[int, Row]:
         for flow in group.numbers:
             goodput = delivered[flow] * 8 * SECOND / network.span
             share = shares.mean(flow, network.warmup, network.end)
+            since, until = shares.active[flow]
+            begun = since < min(until, network.end)
             visits = [visit for packet in by_flow[flow] for visit in packet.visits]
             table[flow] = {
                 "group": group.name,
@@ -92,6 +94,8 @@ def rows(journeys: Journeys) -> dict[int, Row]:
                 **at_ends_of_route(network, group, visits),
                 "reordered": late[flow],
                 "goodput_bps": goodput,
+                "active_from_ns": since if begun else None,
+                "active_until_ns": until if begun and until < network.end else None,
                 "fair_share_bps": share,
                 "share_of_fair": goodput / share if share else None,
                 "retransmits": resent[flow],

@@ -105,6 +105,8 @@ class Group:
     rate: int | None
     #: Rates of a `cbr` schedule: time after the start, and bit/s on the wire.
     schedule: list[tuple[int, int]]
+    #: The receiving address of all its flows; `None` if each flow has its own.
+    destination: str | None
 
     @property
     def payload(self) -> int:
@@ -132,6 +134,8 @@ class Network:
     warmup: int
     interval: int
     qdisc: str
+    #: Whether hosts share the links, and not flows.
+    by_host: bool
     directions: dict[tuple[str, str], Direction] = field(default_factory=dict)
     groups: list[Group] = field(default_factory=list)
 
@@ -144,6 +148,12 @@ class Network:
         """The group of flow number `flow`."""
         return next(group for group in self.groups if flow in group.numbers)
 
+    def unit_of(self, flow: int) -> tuple[str, ...]:
+        """The unit of fairness that the flow is in: flows of one host on other routes are in another unit."""
+        group = self.group_of(flow)
+        host = group.destination if self.by_host else None
+        return host or f"flow {flow}", *(name for hop in group.route for name in hop.key)
+
     def compared(self) -> list[Direction]:
         """Directions with compared disciplines."""
         return [direction for direction in self.directions.values() if direction.compared]
@@ -155,7 +165,7 @@ def read(text: str) -> Network:
     (qdisc,) = top["qdiscs"]
     interval = quantity(top["record"]["interval"])
     ends = quantity(top["duration"]), quantity(top["warmup"])
-    network = Network(top["name"], *ends, interval, qdisc)
+    network = Network(top["name"], *ends, interval, qdisc, by_host=top.get("fair") == "host")
     for link in top["link"]:
         ends_of_link = link["from"], link["to"]
         reverse = {"rate": link["rate"], **link.get("reverse", {})}
@@ -217,4 +227,5 @@ def read_group(group: dict[str, Any], kind: str, first: int, network: Network) -
         size=quantity(size[1]) if size else None,
         rate=rate,
         schedule=schedule,
+        destination=group.get("destination"),
     )

@@ -94,7 +94,7 @@ def fairness(journeys: Journeys) -> dict[float, dict[str, Any]]:
     """Jain's index on each scale, over whole slots from the end of the warm-up.
 
     Data counts once, in the slot in which it leaves its last queue, or reaches the end of a link whose rate changes. A
-    flow's fair share is its mean share in the slot.
+    flow's fair share is its mean share in the slot. If hosts are the units, those of a host's flows are added.
     """
     network, shares = journeys.network, Shares(journeys)
     left = [(counted_at(visit), packet) for packet in journeys.data for visit in packet.visits[-1:] if at_end(visit)]
@@ -111,11 +111,12 @@ def fairness(journeys: Journeys) -> dict[float, dict[str, Any]]:
         indices = []
         for slot in range(network.span // length):
             start = network.warmup + slot * length
-            ratios = [
-                slots[slot][flow] * 8 * SECOND / length / share
-                for flow in shares.active
-                if network.group_of(flow).name not in brief and (share := shares.mean(flow, start, start + length))
-            ]
+            due, got = defaultdict[tuple[str, ...], float](float), Counter[tuple[str, ...]]()
+            for flow in shares.active:
+                if network.group_of(flow).name not in brief:
+                    due[network.unit_of(flow)] += shares.mean(flow, start, start + length) or 0.0
+                    got[network.unit_of(flow)] += slots[slot][flow]
+            ratios = [got[unit] * 8 * SECOND / length / share for unit, share in due.items() if share]
             if len(ratios) > 1 and any(ratios):
                 indices.append(sum(ratios) ** 2 / (len(ratios) * sum(x * x for x in ratios)))
         indices.sort()

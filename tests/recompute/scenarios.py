@@ -1,4 +1,4 @@
-"""Twelve small scenarios, each for a boundary or a mechanism that once went wrong or easily could.
+"""Thirteen small scenarios, each for a boundary or a mechanism that once went wrong or easily could.
 
 A tap is a link so fast that a packet's arrival there is the start of its transmission. Behind a tap, captures hold the
 arrivals at a bottleneck's queue; before one, the packets that come out of the bottleneck's medium. Where the medium
@@ -32,12 +32,14 @@ def group(kind: str, name: str, nodes: str = "ABC", **keys: str) -> str:
     return "\n".join([f'[[{kind}]]\nname = "{name}"\nroute = [{route}]', *lines, ""])
 
 
-def scenario(name: str, times: tuple[str, str], qdisc: str, links: str, groups: str, traced: str = "") -> str:
+def scenario(
+    name: str, times: tuple[str, str], qdisc: str, links: str, groups: str, traced: str = "", fair: str = "flow"
+) -> str:
     """A scenario of this duration and warm-up, with captures of all links."""
     names = ", ".join(line.removeprefix("name = ") for line in links.splitlines() if line.startswith("name = "))
     record = f'[record]\ninterval = "100ms"\nevents = "all"\ncapture = [{names}]\nflows = [{traced}]\n'
-    top = f'name = "{name}"\nduration = "{times[0]}"\nwarmup = "{times[1]}"\nqdiscs = ["{qdisc}"]\n\n'
-    return f"{top}{links}\n{groups}\n{record}"
+    top = f'name = "{name}"\nduration = "{times[0]}"\nwarmup = "{times[1]}"\nqdiscs = ["{qdisc}"]\nfair = "{fair}"\n'
+    return f"{top}\n{links}\n{groups}\n{record}"
 
 
 def bottleneck(settings: str) -> str:
@@ -200,6 +202,36 @@ DELAYS = scenario(
     + group("udp", "call", rate='"600kbit/s"', packet='"300B"', access='{ rate = "2Mbit/s", delay = "31ms" }'),
 )
 
-TEXTS = (WINDOW, LONG_LINK, RATE_STEPS, STOPS, TRANSFERS, MEDIUM, MANY, TWO_LINKS, MARKS, BURSTS, REVERSE, DELAYS)
+#: Hosts share the link. Their flows start and stop within the window and before it, and within slots. Receivers are as
+#: `headers.py` expects them.
+HOSTS = scenario(
+    "hosts",
+    ("5s", "1s"),
+    "cake",
+    bottleneck('rate = "6Mbit/s"\ndelay = "10ms"\nlimit = "60p"'),
+    group("tcp", "one", destination='"172.16.1.2"')
+    + group("tcp", "three", flows="3", start='"500ms"', stop='"3330ms"', destination='"172.16.1.3"')
+    + group("tcp", "again", flows="2", start='"3770ms"', destination='"172.16.1.3"')
+    + group("tcp", "files", flows="2", traffic='"ftp:size=150KB"', start='"1s..2s"', destination='"172.16.1.2"')
+    + group("tcp", "before", stop='"700ms"', destination='"172.16.1.4"')
+    + group("udp", "call", rate='"500kbit/s"', start='"1250ms"', stop='"4s"', destination='"172.16.1.5"'),
+    fair="host",
+)
+
+TEXTS = (
+    WINDOW,
+    LONG_LINK,
+    RATE_STEPS,
+    STOPS,
+    TRANSFERS,
+    MEDIUM,
+    MANY,
+    TWO_LINKS,
+    MARKS,
+    BURSTS,
+    REVERSE,
+    DELAYS,
+    HOSTS,
+)
 #: Every scenario by its name.
 ALL = {text.split('"')[1]: text for text in TEXTS}

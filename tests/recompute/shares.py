@@ -2,14 +2,15 @@
 
 A share is of the mean rates of the links, among the flows active at that moment. A flow is active from its start until
 its group stops, or until all data of its transfer is acknowledged. It wants the long-run rate of its source, and no
-more than its access links allow. A transfer wants as much as TCP takes while it lasts.
+more than its access links allow. A transfer wants as much as TCP takes while it lasts. If hosts are the units, those
+with an active flow share the links. A host wants what its flows want together, and these share what it gets.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from fractions import Fraction
 
 from tests.recompute.journeys import Journeys
-from tests.recompute.network import NEVER, SECOND, Direction, Group
+from tests.recompute.network import NEVER, SECOND, Direction, Group, Network
 
 #: Rate that a flow wants on the wire, and its route.
 Demand = tuple[float, list[Direction]]
@@ -32,6 +33,22 @@ def max_min(capacities: dict[tuple[str, str], float], flows: dict[int, Demand]) 
             shares[flow] = min(wanted, level)
             for hop in hops:
                 left[hop.key] -= shares[flow]
+    return shares
+
+
+def by_unit(network: Network, capacities: dict[tuple[str, str], float], flows: dict[int, Demand]) -> dict[int, float]:
+    """Shares on the wire by flow, if the links are shared among the flows' units. A number stands for each unit."""
+    members = defaultdict[tuple[str, ...], dict[int, Demand]](dict)
+    for flow, demand in flows.items():
+        members[network.unit_of(flow)][flow] = demand
+    wholes = {min(own): (sum(wanted for wanted, _ in own.values()), flows[min(own)][1]) for own in members.values()}
+    shares = dict[int, float]()
+    for flow, whole in max_min(capacities, wholes).items():
+        own = members[network.unit_of(flow)]
+        # A single link with the unit's share: the first of the route.
+        shares |= max_min(
+            {flows[flow][1][0].key: whole}, {each: (wanted, hops[:1]) for each, (wanted, hops) in own.items()}
+        )
     return shares
 
 
@@ -60,7 +77,7 @@ class Shares:
             if start <= now < end:
                 group = self.network.group_of(flow)
                 flows[flow] = wanted(group), group.route
-        return {flow: self.useful(flow, share) for flow, share in max_min(self.capacities, flows).items()}
+        return {flow: self.useful(flow, share) for flow, share in by_unit(self.network, self.capacities, flows).items()}
 
     def useful(self, flow: int, share: float) -> float:
         """A share on the wire as goodput."""
@@ -86,7 +103,7 @@ class Shares:
             brief = each.size * 8 * SECOND / min(self.network.end, each.stop) if each.size else None
             rate = brief * each.packet / each.payload if brief else wanted(each)
             flows.update(dict.fromkeys(each.numbers, (rate, each.route)))
-        return max_min(self.capacities, flows)[group.first] >= flows[group.first][0] * (1 - 1e-9)
+        return by_unit(self.network, self.capacities, flows)[group.first] >= flows[group.first][0] * (1 - 1e-9)
 
 
 def starts(journeys: Journeys) -> dict[int, int]:

@@ -11,8 +11,9 @@ The definitions that these tests state:
   they end with the run or before. The index is exact. A fair share is the flow's mean share in the slot.
 - One-way delay is that of every data packet that arrives in the window, duplicates included.
 - `fair_share_bps` is the mean over the window of the flow's max-min share of the links' mean rates, among the flows
-  active at each moment. It is 0 while the flow is not active, null if it never is. A transfer wants as much as TCP
-  takes, as long as it lasts.
+  active at each moment, or among their hosts. It is 0 while the flow is not active, null if it never is. A transfer
+  wants as much as TCP takes, as long as it lasts. `active_from_ns` and `active_until_ns` are the flow's start, and the
+  stop of its group or the acknowledgement of its last data.
 - Utilization is bits sent over bits that the link could have carried; 0 if it could carry none.
 - `reordered` counts arrivals at the receiver after a packet of the flow that was sent later (RFC 4737).
 - A single TCP flow has loss events too. N of loss synchronization is the number of TCP flows with arrivals since the
@@ -52,8 +53,8 @@ def test_a_table_is_what_plain_python_computes_from_the_captures(name: str, tabl
     assert not comparison.differences, f"\n{comparison}"
 
 
-def test_there_are_twelve_scenarios():
-    assert len(scenarios.ALL) == 12
+def test_there_are_thirteen_scenarios():
+    assert len(scenarios.ALL) == 13
 
 
 def test_every_table_of_the_schema_is_compared():

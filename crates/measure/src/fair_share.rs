@@ -1,14 +1,13 @@
-//! Demand and max-min fair share of each group's flows.
+//! Demand and max-min fair share of each group's flows in the long run.
 //!
-//! A flow's demand is the smallest of its source's long-run rate, its own rate limit, its window over the base
-//! round-trip time, and its access links. [`max_min`] divides the links among these demands, in bits on the wire.
-//! Demand and share are then scaled to goodput by the useful fraction of a packet.
+//! [`max_min`](crate::max_min()) divides the links among the [demands](crate::group_demands), in bits on the wire. Demand and
+//! share are then scaled to goodput by the useful fraction of a packet.
 
-use aqm::Span;
-use headgate_scenario::{FlowGroup, GroupSource, Scenario, Start};
+use headgate_scenario::Scenario;
 
-use crate::max_min::{FlowDemand, max_min};
-use crate::path::base_rtt;
+use crate::cohorts::Cohorts;
+use crate::group_demands::{GroupDemand, group_demands};
+use crate::shared_links::SharedLinks;
 
 /// Demand and fair share of each flow of a group, as goodput in bit/s.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,114 +36,28 @@ impl FairShare {
     }
 }
 
-/// Demand and fair share by group, TCP before UDP.
+/// Demand and fair share by group in the long run, TCP before UDP, by the unit that the scenario states, else by flow. Of
+/// flows of one group in several units, the least share counts.
 pub fn fair_shares(scenario: &Scenario) -> Vec<FairShare> {
-    let groups = group_demands(scenario);
-    let capacities: Vec<f64> = scenario.hops().map(|hop| scenario.packet_rate(hop).as_bits() as f64).collect();
-    let demands: Vec<FlowDemand> = groups.iter().map(|group| group.over_run.clone()).collect();
-    let shares = max_min(&capacities, &demands);
-    let fair_share = |(group, share): (GroupDemand, f64)| FairShare {
+    let (groups, cohorts) = (group_demands(scenario), Cohorts::stated(scenario));
+    let mut least = vec![f64::INFINITY; groups.len()];
+    for (group, share) in cohorts.groups.iter().zip(long_run_shares(scenario, &cohorts)) {
+        least[*group] = least[*group].min(share);
+    }
+    let fair_share = |(group, fair_bps): (GroupDemand, f64)| FairShare {
         demand_bps: group.over_run.want * group.useful,
-        fair_bps: share * group.useful,
+        fair_bps,
         ends: group.ends,
         responsive: group.responsive,
     };
-    groups.into_iter().zip(shares).map(fair_share).collect()
+    groups.into_iter().zip(least).map(fair_share).collect()
 }
 
-/// The demand of each group's flows, TCP before UDP.
-pub fn group_demands(scenario: &Scenario) -> Vec<GroupDemand> {
-    tcp(scenario).chain(udp(scenario)).collect()
-}
-
-/// Demand of a group's flows in bits on the wire, and its useful fraction.
-pub struct GroupDemand {
-    /// In the long run.
-    over_run: FlowDemand,
-    /// What a flow wants while it has data to send.
-    want_while_active: f64,
-    useful: f64,
-    ends: bool,
-    responsive: bool,
-}
-
-impl GroupDemand {
-    /// The useful fraction of a packet.
-    pub fn useful(&self) -> f64 {
-        self.useful
-    }
-
-    /// The demand in the long run.
-    pub fn over_run(&self) -> &FlowDemand {
-        &self.over_run
-    }
-
-    /// The demand while all flows have data to send.
-    pub fn while_active(&self) -> FlowDemand {
-        FlowDemand { want: self.want_while_active, ..self.over_run.clone() }
-    }
-}
-
-struct SourceRate<'a> {
-    source: &'a GroupSource,
-    flows: u32,
-    start: Start,
-    end: Span,
-}
-
-impl SourceRate<'_> {
-    /// Rate per flow in bit/s while it has data to send; infinite if unlimited.
-    fn nominal_bps(&self) -> f64 {
-        8.0 * self.source.nominal_rate().unwrap_or(f64::INFINITY)
-    }
-
-    /// Long-run rate per flow in bit/s; infinite if unlimited.
-    fn bps(&self) -> f64 {
-        let whole = self
-            .source
-            .mean_bytes()
-            .map_or(f64::INFINITY, |bytes| bytes * self.started_fraction() / self.end.as_secs_f64());
-        self.nominal_bps().min(8.0 * whole)
-    }
-
-    /// Mean fraction of the group's flows that start before the end.
-    fn started_fraction(&self) -> f64 {
-        match self.start {
-            Start::Poisson { rate, .. } => (rate * self.end.as_secs_f64() / f64::from(self.flows)).min(1.0),
-            Start::Drawn { .. } | Start::Steps { .. } => 1.0,
-        }
-    }
-}
-
-/// Demand of `group`, at most `most` bit/s on the wire.
-fn group_demand<S>(scenario: &Scenario, group: &FlowGroup<S>, useful: f64, most: f64, responsive: bool) -> GroupDemand {
-    let end = group.stop.unwrap_or(scenario.duration);
-    let writes = SourceRate { source: &group.source, flows: group.flows, start: group.start, end };
-    let access = group.sender.rate.min(group.receiver.rate).as_bits() as f64;
-    let [want, want_while_active] = [writes.bps(), writes.nominal_bps()].map(|bps| most.min(access).min(bps / useful));
-    let route = group.route.iter().map(|hop| usize::from(hop.number())).collect();
-    let over_run = FlowDemand { flows: group.flows, want, route };
-    GroupDemand { over_run, want_while_active, useful, ends: group.source.mean_bytes().is_some(), responsive }
-}
-
-fn tcp(scenario: &Scenario) -> impl Iterator<Item = GroupDemand> {
-    scenario.tcp.iter().map(|group| {
-        let rtt = base_rtt(scenario, &group.route, [&group.sender, &group.receiver], [group.packet, group.ack]);
-        let window = f64::from(group.window) * f64::from(group.packet) * 8.0 / rtt.as_secs_f64();
-        group_demand(scenario, group, useful_fraction(group.packet, group.header), window, true)
-    })
-}
-
-fn udp(scenario: &Scenario) -> impl Iterator<Item = GroupDemand> {
-    scenario.udp.iter().map(|group| {
-        // Without congestion control, the source alone sets the rate.
-        let most = if group.is_controlled() { group.most().as_bits() as f64 } else { f64::INFINITY };
-        group_demand(scenario, group, useful_fraction(group.packet, group.header), most, group.is_controlled())
-    })
-}
-
-fn useful_fraction(packet: u32, header: u32) -> f64 {
-    f64::from(packet - header) / f64::from(packet)
+/// The fair share of each cohort's flows in the long run, as goodput in bit/s, if all flows demand their mean rates.
+pub fn long_run_shares(scenario: &Scenario, cohorts: &Cohorts) -> Vec<f64> {
+    let mut links = SharedLinks::in_long_run(scenario, cohorts);
+    cohorts.of_flow.iter().for_each(|cohort| links.begin(*cohort as usize));
+    links.shares().to_vec()
 }
 
 #[cfg(test)]

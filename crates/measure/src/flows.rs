@@ -1,9 +1,9 @@
 //! The table of flows: counts from queues, links, receivers and transports.
 
 use aqm::{Counts, Time};
-use headgate_scenario::{Hop, Scenario};
+use headgate_scenario::{FairUnit, Hop, Scenario};
 
-use crate::active_shares::active_fair_shares;
+use crate::active_shares::{active_fair_shares, activities};
 use crate::core_columns::CountColumns;
 use crate::link_ledger::LinkLedger;
 use crate::metrics::{Milestones, ReceiverMetrics};
@@ -29,8 +29,13 @@ rows! {
         /// Useful bits that reached the receiver per second: no headers, no padding, nothing twice, and in any order. RFC
         /// 7928, section 2.5.
         goodput_bps: f64 as Unit::BitsPerSecond,
-        /// Max-min fair share of the links on the flow's route among the flows active at the same time, as goodput:
-        /// averaged over the time after the warm-up, 0 while the flow is not active. Null if it never was.
+        /// When the flow began to send, warm-up included; null if it did not.
+        active_from: Option<Time> as Unit::Nanoseconds,
+        /// When its last data was acknowledged, or its group stopped; null if the run ended first.
+        active_until: Option<Time> as Unit::Nanoseconds,
+        /// Max-min fair share of the links on the flow's route by the scenario's unit `fair`, by default among flows, as
+        /// goodput: averaged over the time after the warm-up, 0 while the flow is not active. Only flows and units that
+        /// are active at the same time share a link. Null if the flow never was active.
         fair_share_bps: Option<f64> as Unit::BitsPerSecond,
         /// Packets retransmitted.
         retransmits: u64 as Unit::Packets,
@@ -71,11 +76,14 @@ pub fn flow_rows<'a>(
     transports: impl Iterator<Item = TransportCounts>,
     ledger: impl Fn(&Hop) -> &'a LinkLedger + Copy,
 ) -> Vec<FlowRow> {
-    let (span, fair_shares) = (end - warm, active_fair_shares(scenario, [warm, end], ends.lifetimes()));
+    let (span, activities) = (end - warm, activities(scenario, ends.lifetimes()));
+    let unit = scenario.fair.unwrap_or(FairUnit::Flow);
+    let fair_shares = active_fair_shares(scenario, unit, [warm, end], &activities);
     let routes: Vec<&[Hop]> = scenario.routes().collect();
     let row = |(flow, transport): (u32, TransportCounts)| {
         let route = routes[transport.group as usize].iter().map(ledger);
         let (counts, link_losses, queue_delay_ms_mean) = sum_over_route(route, flow);
+        let [active_from, active_until] = activities[flow as usize].known_before(end);
         FlowRow {
             flow,
             group: transport.group,
@@ -84,6 +92,8 @@ pub fn flow_rows<'a>(
             link_losses,
             reordered: ends.reordering.of_flow(flow as usize),
             goodput_bps: ends.measured_bytes(flow as usize) as f64 * 8.0 / span.as_secs_f64(),
+            active_from,
+            active_until,
             fair_share_bps: fair_shares[flow as usize],
             retransmits: transport.retransmits,
             timeouts: transport.timeouts,

@@ -9,12 +9,14 @@
 mod active_shares;
 mod balance;
 mod capacity_use;
+mod cohorts;
 mod core_columns;
 mod crossing;
 mod distributions;
 mod events;
 mod fair_share;
 mod flows;
+mod group_demands;
 mod has_flow;
 mod link_ledger;
 mod links;
@@ -34,6 +36,7 @@ mod tables;
 mod traces;
 mod unit_shares;
 
+pub use active_shares::{Activity, active_fair_shares};
 pub use balance::Balance;
 pub use capacity_use::CapacityUse;
 pub use distributions::{DelayRow, LossRow};
@@ -57,4 +60,3 @@ pub use sender_state::{SenderState, TraceRow};
 pub use table::{Cells, Column, ColumnInfo, Names, Row, Unit};
 pub use tables::{Table, tables};
 pub use traces::Traces;
-pub use unit_shares::{unit_of_groups, unit_shares};

@@ -1,96 +1,157 @@
-//! Fair shares by unit: the max-min fair shares of flows, hosts, groups or classes ([`FairUnit`]).
+//! Fair shares by unit: hosts, groups or classes ([`FairUnit`](headgate_scenario::FairUnit)).
 //!
-//! The links are divided among the units as [`max_min`] divides them among flows. A unit demands what its flows demand
-//! together. Within a unit, its flows divide its share in the same way.
+//! The links are divided among the units with an active flow, as [`max_min`] divides them among flows. A unit demands
+//! what its active flows demand together. Within a unit, its flows divide its share in the same way.
 
 use std::collections::BTreeMap;
 
-use headgate_scenario::{FairUnit, Scenario};
-
-use crate::fair_share::{FairShare, GroupDemand, fair_shares, group_demands};
+use crate::cohorts::{CohortUnits, Cohorts};
 use crate::max_min::{FlowDemand, max_min};
 
 /// The unit with the least weight counts as this many equal parts, the others as more of them in proportion. The number has
 /// every divisor up to 10, so usual ratios of weights are exact.
 const PARTS: f64 = 5040.0;
 
-/// The active flows of each group in a unit, by group.
-type Members = BTreeMap<usize, u32>;
+/// The active flows of a unit by group, and the bits of its weight. Units with equal ones have equal shares, so thousands
+/// of hosts cost as much as a few.
+#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Composition {
+    weight: u64,
+    flows: Vec<(usize, u32)>,
+}
 
-/// The fair share of each flow by `unit`, as goodput in bit/s. Flows that are not `active` get 0 and count nowhere.
-pub fn unit_shares(scenario: &Scenario, unit: FairUnit, active: impl Fn(usize) -> bool) -> Vec<f64> {
-    let groups = group_demands(scenario);
-    let units = scenario.fair_units(unit);
-    let group_of_flow = scenario.groups().flat_map(|group| std::iter::repeat_n(group.index, group.flows as usize));
-    let placed: Vec<(u32, usize)> = units.of_flow.into_iter().zip(group_of_flow).collect();
-    let mut members: Vec<Members> = vec![Members::new(); units.weights.len()];
-    for (flow, (unit, group)) in placed.iter().enumerate() {
-        if active(flow) {
-            *members[*unit as usize].entry(*group).or_default() += 1;
+/// A composition, and the number of units that have it. Without units, its place in the list is free.
+#[derive(Default)]
+struct UnitKind {
+    composition: Composition,
+    units: u32,
+}
+
+/// A unit: its cohorts, which take one route, its weight, and the number of its kind; `None` without active flows.
+struct SharingUnit {
+    cohorts: Vec<usize>,
+    weight: f64,
+    kind: Option<usize>,
+}
+
+/// The units that share links.
+pub struct SharingUnits {
+    /// By cohort: its unit and its group.
+    place_of_cohort: Vec<(usize, usize)>,
+    units: Vec<SharingUnit>,
+    kinds: Vec<UnitKind>,
+    free: Vec<usize>,
+    numbers: BTreeMap<Composition, usize>,
+}
+
+impl SharingUnits {
+    /// The units of a scenario's cohorts, without active flows; `None` if each flow is a unit.
+    pub fn new(cohorts: &Cohorts) -> Option<SharingUnits> {
+        let CohortUnits { of_cohort, weights } = cohorts.units.as_ref()?;
+        let mut units: Vec<SharingUnit> =
+            weights.iter().map(|weight| SharingUnit { cohorts: Vec::new(), weight: *weight, kind: None }).collect();
+        for (cohort, unit) in of_cohort.iter().enumerate() {
+            units[*unit as usize].cohorts.push(cohort);
+        }
+        let units_of_cohorts = of_cohort.iter().map(|unit| *unit as usize);
+        let place_of_cohort = units_of_cohorts.zip(cohorts.groups.iter().copied()).collect();
+        Some(SharingUnits { place_of_cohort, units, kinds: Vec::new(), free: Vec::new(), numbers: BTreeMap::new() })
+    }
+
+    /// The number of active flows of `cohort` has changed to that in `demands`.
+    pub fn flows_change(&mut self, cohort: usize, demands: &[FlowDemand]) {
+        let number = self.place_of_cohort[cohort].0;
+        let SharingUnit { cohorts, weight, kind } = &self.units[number];
+        let active = cohorts.iter().filter(|cohort| demands[**cohort].flows > 0);
+        let flows: Vec<_> = active.map(|cohort| (self.place_of_cohort[*cohort].1, demands[*cohort].flows)).collect();
+        let composition = Composition { weight: weight.to_bits(), flows };
+        if let Some(kind) = *kind {
+            self.leave(kind);
+        }
+        self.units[number].kind = (!composition.flows.is_empty()).then(|| self.join(composition));
+    }
+
+    fn leave(&mut self, kind: usize) {
+        let UnitKind { composition, units } = &mut self.kinds[kind];
+        *units -= 1;
+        if *units == 0 {
+            self.numbers.remove(composition);
+            self.free.push(kind);
         }
     }
-    let whole = shares_of_units(scenario, &groups, &members, &units.weights);
-    let within: Vec<BTreeMap<usize, f64>> =
-        members.iter().zip(whole).map(|(members, share)| divided(&groups, members, share)).collect();
-    let share = |(flow, (unit, group)): (usize, &(u32, usize))| match within[*unit as usize].get(group) {
-        Some(share) if active(flow) => share * groups[*group].useful(),
-        _ => 0.0,
-    };
-    placed.iter().enumerate().map(share).collect()
-}
 
-/// Demand and fair share of each group as in [`fair_shares`], but by `unit`: of the flow of the group with the least
-/// share.
-pub fn unit_of_groups(scenario: &Scenario, unit: FairUnit) -> Vec<FairShare> {
-    let shares = unit_shares(scenario, unit, |_| true);
-    let mut rest = shares.as_slice();
-    let of_group = |(group, share): (headgate_scenario::Group<'_>, FairShare)| {
-        let (own, others) = rest.split_at(group.flows as usize);
-        rest = others;
-        let least = own.iter().copied().fold(f64::INFINITY, f64::min);
-        if own.is_empty() { share } else { FairShare { fair_bps: least, ..share } }
-    };
-    scenario.groups().zip(fair_shares(scenario)).map(of_group).collect()
-}
-
-/// The share of each unit in bit/s on the wire; 0 of a unit without members.
-fn shares_of_units(scenario: &Scenario, groups: &[GroupDemand], members: &[Members], weights: &[f64]) -> Vec<f64> {
-    let capacities: Vec<f64> = scenario.hops().map(|hop| scenario.packet_rate(hop).as_bits() as f64).collect();
-    let inhabited = || members.iter().enumerate().filter(|(_, members)| !members.is_empty());
-    let lightest = inhabited().map(|(unit, _)| weights[unit]).fold(f64::INFINITY, f64::min);
-    let equal = inhabited().all(|(unit, _)| weights[unit] == lightest);
-    let demand = |(unit, members): (usize, &Members)| {
-        let parts = if equal { 1 } else { (weights[unit] / lightest * PARTS).round() as u32 };
-        let want: f64 = members.iter().map(|(group, flows)| groups[*group].over_run().want * f64::from(*flows)).sum();
-        // All members of a unit take the same route.
-        let route = members.keys().next().map(|group| groups[*group].over_run().route.clone()).unwrap_or_default();
-        FlowDemand { flows: parts, want: want / f64::from(parts), route }
-    };
-    let demands: Vec<FlowDemand> = inhabited().map(demand).collect();
-    let shares = max_min(&capacities, &demands);
-    let mut whole = vec![0.0; members.len()];
-    for (((unit, _), share), demand) in inhabited().zip(shares).zip(&demands) {
-        whole[unit] = share * f64::from(demand.flows);
+    fn join(&mut self, composition: Composition) -> usize {
+        let number = self.numbers.get(&composition).copied().unwrap_or_else(|| {
+            let number = self.free.pop().unwrap_or(self.kinds.len());
+            self.kinds.resize_with(self.kinds.len().max(number + 1), UnitKind::default);
+            self.kinds[number].composition = composition.clone();
+            self.numbers.insert(composition, number);
+            number
+        });
+        self.kinds[number].units += 1;
+        number
     }
-    whole
-}
 
-/// The share of a flow of each group in a unit that has `share`, in bit/s on the wire.
-fn divided(groups: &[GroupDemand], members: &Members, share: f64) -> BTreeMap<usize, f64> {
-    let demand = |(group, flows): (&usize, &u32)| FlowDemand {
-        flows: *flows,
-        want: groups[*group].over_run().want,
-        route: vec![0],
-    };
-    let shares = max_min(&[share], &members.iter().map(demand).collect::<Vec<_>>());
-    members.keys().copied().zip(shares).collect()
+    /// The share of each active flow by cohort, in bit/s on the wire; 0 for cohorts without one. `demands` are the cohorts'
+    /// active flows.
+    pub fn shares(&self, capacities: &[f64], demands: &[FlowDemand]) -> Vec<f64> {
+        let within = self.shares_within(capacities, demands);
+        let mut shares = vec![0.0; demands.len()];
+        for SharingUnit { cohorts, kind, .. } in &self.units {
+            let of_kind = kind.iter().flat_map(|kind| &within[*kind]);
+            let active = cohorts.iter().filter(|cohort| demands[**cohort].flows > 0);
+            active.zip(of_kind).for_each(|(cohort, share)| shares[*cohort] = *share);
+        }
+        shares
+    }
+
+    /// By kind: the share of an active flow of each cohort that has any, in a unit of the kind.
+    fn shares_within(&self, capacities: &[f64], demands: &[FlowDemand]) -> Vec<Vec<f64>> {
+        let mut members: Vec<Vec<FlowDemand>> = vec![Vec::new(); self.kinds.len()];
+        for SharingUnit { cohorts, kind, .. } in &self.units {
+            if let Some(kind) = *kind
+                && members[kind].is_empty()
+            {
+                members[kind] = cohorts.iter().map(|cohort| demands[*cohort].clone()).collect();
+                members[kind].retain(|demand| demand.flows > 0);
+            }
+        }
+        let wholes = self.whole_shares(capacities, &members);
+        let inside = |demand: FlowDemand| FlowDemand { route: vec![0], ..demand };
+        let divided = |(members, whole): (Vec<FlowDemand>, f64)| {
+            max_min(&[whole], &members.into_iter().map(inside).collect::<Vec<_>>())
+        };
+        members.into_iter().zip(wholes).map(divided).collect()
+    }
+
+    /// The share of a unit of each kind; 0 for kinds without units.
+    fn whole_shares(&self, capacities: &[f64], members: &[Vec<FlowDemand>]) -> Vec<f64> {
+        let present = || self.kinds.iter().enumerate().filter(|(_, kind)| kind.units > 0);
+        let weights = || present().map(|(_, kind)| f64::from_bits(kind.composition.weight));
+        let lightest = weights().fold(f64::INFINITY, f64::min);
+        let equal = weights().all(|weight| weight == lightest);
+        let demand = |((number, kind), weight): ((usize, &UnitKind), f64)| {
+            let parts = if equal { 1 } else { (weight / lightest * PARTS).round() as u32 };
+            let want: f64 = members[number].iter().map(|demand| demand.want * f64::from(demand.flows)).sum();
+            let (flows, route) = (parts.saturating_mul(kind.units), members[number][0].route.clone());
+            (FlowDemand { flows, want: want / f64::from(parts), route }, (number, f64::from(parts)))
+        };
+        let (demands, places): (Vec<_>, Vec<_>) = present().zip(weights()).map(demand).unzip();
+        let mut wholes = vec![0.0; self.kinds.len()];
+        for (share, (number, parts)) in max_min(capacities, &demands).into_iter().zip(places) {
+            wholes[number] = share * parts;
+        }
+        wholes
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use headgate_scenario::Changes;
+    use headgate_scenario::{Changes, FairUnit, Scenario};
 
-    use super::*;
+    use crate::cohorts::Cohorts;
+    use crate::fair_share::{FairShare, fair_shares};
+    use crate::shared_links::SharedLinks;
 
     fn scenario(groups: &str) -> Scenario {
         let text = format!(
@@ -100,9 +161,19 @@ mod tests {
         Scenario::read(&text, "due.toml", &Changes::default()).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Shares in Mbit/s, rounded to a bit/s.
+    /// Shares of active flows in Mbit/s, rounded to a bit/s; 0 for others.
+    fn shares_of_active(groups: &str, unit: FairUnit, is_active: impl Fn(usize) -> bool) -> Vec<f64> {
+        let scenario = scenario(groups);
+        let cohorts = Cohorts::new(&scenario, unit);
+        let mut links = SharedLinks::in_long_run(&scenario, &cohorts);
+        let flows = || cohorts.of_flow.iter().enumerate().map(|(flow, cohort)| (is_active(flow), *cohort as usize));
+        flows().filter(|(active, _)| *active).for_each(|(_, cohort)| links.begin(cohort));
+        let shares = links.shares();
+        flows().map(|(active, cohort)| if active { shares[cohort].round() / 1e6 } else { 0.0 }).collect()
+    }
+
     fn shares(groups: &str, unit: FairUnit) -> Vec<f64> {
-        unit_shares(&scenario(groups), unit, |_| true).iter().map(|share| share.round() / 1e6).collect()
+        shares_of_active(groups, unit, |_| true)
     }
 
     const HOME: &str = "[[tcp]]\nheader = \"0B\"\ndestination = \"192.168.1.2\"\n\
@@ -113,16 +184,6 @@ mod tests {
         assert_eq!(shares(HOME, FairUnit::Host), [6.0, 1.2, 1.2, 1.2, 1.2, 1.2]);
         assert_eq!(shares(HOME, FairUnit::Group), [6.0, 1.2, 1.2, 1.2, 1.2, 1.2]);
         assert_eq!(shares(HOME, FairUnit::Flow), [2.0; 6]);
-    }
-
-    #[test]
-    fn shares_by_flow_are_those_of_the_table() {
-        let scenario = scenario(HOME);
-        let of_flows = fair_shares(&scenario);
-        let shares = unit_shares(&scenario, FairUnit::Flow, |_| true);
-        for (share, group) in shares.iter().zip([0, 1, 1, 1, 1, 1]) {
-            assert!((share - of_flows[group].fair_bps).abs() < 1e-6 * share);
-        }
     }
 
     #[test]
@@ -166,17 +227,18 @@ mod tests {
 
     #[test]
     fn flows_that_are_not_active_leave_their_share_to_their_unit() {
-        let scenario = scenario(HOME);
-        let shares = unit_shares(&scenario, FairUnit::Host, |flow| flow != 5);
-        assert_eq!(shares.iter().map(|share| share.round() / 1e6).collect::<Vec<_>>(), [6.0, 1.5, 1.5, 1.5, 1.5, 0.0]);
-        assert_eq!(unit_shares(&scenario, FairUnit::Host, |flow| flow == 0)[0].round(), 12e6);
+        let active = |flows: &[usize]| shares_of_active(HOME, FairUnit::Host, |flow| flows.contains(&flow));
+        assert_eq!(active(&[0, 1, 2, 3, 4]), [6.0, 1.5, 1.5, 1.5, 1.5, 0.0]);
+        assert_eq!(active(&[0]), [12.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
     }
 
     #[test]
-    fn a_group_is_greedy_by_its_hosts_share() {
+    fn a_group_is_greedy_by_the_share_of_the_unit_that_its_scenario_states() {
         let home = format!("{HOME}[[udp]]\nrate = \"3Mbit/s\"\ndestination = \"192.168.1.4\"\n");
-        let greedy = |shares: Vec<FairShare>| shares.iter().map(FairShare::is_greedy).collect::<Vec<_>>();
-        assert_eq!(greedy(fair_shares(&scenario(&home))), [true, true, true]);
-        assert_eq!(greedy(unit_of_groups(&scenario(&home), FairUnit::Host)), [true, true, false]);
+        let greedy = |scenario: &Scenario| fair_shares(scenario).iter().map(FairShare::is_greedy).collect::<Vec<_>>();
+        let mut scenario = scenario(&home);
+        assert_eq!(greedy(&scenario), [true, true, true]);
+        scenario.fair = Some(FairUnit::Host);
+        assert_eq!(greedy(&scenario), [true, true, false]);
     }
 }

@@ -3,7 +3,8 @@
 use std::ffi::CString;
 use std::sync::{Arc, OnceLock};
 
-use headgate_measure::{FairShare, fair_shares, unit_of_groups, unit_shares};
+use aqm::Time;
+use headgate_measure::{Activity, FairShare, active_fair_shares, fair_shares};
 use headgate_scenario::{Changes, Events, FairUnit, Files, Group, Hop, INPUTS, Qdisc};
 use pyo3::exceptions::{PyFutureWarning, PyIndexError, PyValueError};
 use pyo3::prelude::*;
@@ -201,8 +202,7 @@ impl Scenario {
             let (name, kind) = (group.name.to_string(), group.kind.name());
             (name, kind, group.flows, rate(group.index), share.responsive, share.is_greedy(), share.is_brief())
         };
-        let shares = self.0.fair.map_or_else(|| fair_shares(&self.0), |unit| unit_of_groups(&self.0, unit));
-        self.0.groups().zip(shares).map(row).collect()
+        self.0.groups().zip(fair_shares(&self.0)).map(row).collect()
     }
 
     /// The unit among which links are to be divided fairly; None if the scenario states none.
@@ -216,9 +216,14 @@ impl Scenario {
         Ok(self.0.fair_units(fair_unit(unit)?).of_flow)
     }
 
-    /// The fair share of each flow by unit, as goodput in bit/s; `active` says which flows count.
-    fn unit_shares(&self, unit: &str, active: Vec<bool>) -> PyResult<Vec<f64>> {
-        Ok(unit_shares(&self.0, fair_unit(unit)?, |flow| active.get(flow).copied().unwrap_or(false)))
+    /// The fair share of each flow by unit, as goodput in bit/s averaged over the window; None for a flow that is not
+    /// active in it. `active` has the times in nanoseconds at which each flow begins to send and is done.
+    fn unit_shares(&self, unit: &str, active: Vec<[Option<u64>; 2]>) -> PyResult<Vec<Option<f64>>> {
+        let time = |at: Option<u64>| at.map_or(Time::NEVER, Time::from_nanos);
+        let activities: Vec<Activity> =
+            active.into_iter().map(|[from, until]| Activity { from: time(from), until: time(until) }).collect();
+        let window = [self.0.warmup, self.0.duration].map(|span| Time::ZERO + span);
+        Ok(active_fair_shares(&self.0, fair_unit(unit)?, window, &activities))
     }
 
     /// Every direction of every link, forward before reverse: name, direction, mean rate in bit/s, and its own

@@ -97,7 +97,7 @@ def groups(result: ResultTables, qdisc: str) -> list[GroupGoodput]:
     """The groups with their flows' goodput and fair shares, after the warm-up."""
     table = rows(ColumnArrays.of(result, "flows"), qdisc=qdisc)
     flows = sum(group.flows for group in result.scenario.groups)
-    shares = result.scenario.fair_units[0].shares(values(table, "fair_share_bps").reshape(-1, flows))
+    shares = np.nan_to_num(values(table, "fair_share_bps").reshape(-1, flows))
     # With random starts, flows have other shares with other seeds.
     fair = shares.mean(axis=0)
     goodputs, first = [], 0

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from headgate.analysis import data
-from headgate.analysis.metrics.rows import by_unit
 from headgate.files.result_tables import ResultTables
 from headgate.scenario import RunKey
+from headgate.scenario.queues import sharing
 
 Array = npt.NDArray[np.float64]
 
@@ -61,6 +61,18 @@ class Run:
             table = data.rows(table, kind=kind)
         return data.values(table, column)
 
+    def sharing(self, column: str, group: str | None = None, kind: str | None = None) -> Array:
+        """The same of flows that share the link: of flows both ways, those of the bottleneck's direction.
+
+        Rates of opposite directions are never added.
+        """
+        groups = self.result.scenario.groups
+        chosen = [each for each in groups if group in (None, each.name) and kind in (None, each.kind)]
+        kept = sharing(self.result.scenario, chosen)
+        mine = np.repeat([each in kept for each in chosen], [each.flows for each in chosen])
+        values: Array = self.flows(column, group, kind)[mine]
+        return values
+
     def link(self, column: str, direction: str | None = None, name: str | None = None) -> float:
         """A column of the table `links`, by default for the bottleneck and its direction."""
         bottleneck = self.result.scenario.bottleneck
@@ -77,6 +89,13 @@ class Run:
             rows = data.bottleneck(self.result, rows)
         return data.values(rows, "time_s"), data.values(rows, "value")
 
+    def sharing_series(self, metric: str) -> tuple[Array, Array]:
+        """The same of each group that shares the link in the bottleneck's direction."""
+        names = [group.name for group in sharing(self.result.scenario, self.result.scenario.groups)]
+        rows = data.rows(self._intervals, metric=metric)
+        rows = rows.filter(pc.is_in(rows["group"], value_set=pa.array(names)))
+        return data.values(rows, "time_s"), data.values(rows, "value")
+
     def drops(self, *reasons: str, group: str | None = None) -> tuple[Array, Array]:
         """Dropped packets: the time of each in seconds, and the number of its flow; warm-up included.
 
@@ -91,7 +110,7 @@ class Run:
 
     @cached_property
     def _flows(self) -> pa.Table:
-        return by_unit(self.result.scenario, self.table("flows"))
+        return self.table("flows")
 
     @cached_property
     def _intervals(self) -> pa.Table:

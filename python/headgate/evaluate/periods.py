@@ -17,8 +17,11 @@ _SLACK = 1e-6
 
 @measure
 def goodput_over_periods(run: Run, part: float) -> float:
-    """The quantile `part` of the goodput of all flows together, over periods after the warm-up, in Mbit/s."""
-    time_s, bps = run.series("goodput_bps")
+    """The quantile `part` of the goodput of all flows together, over periods after the warm-up, in Mbit/s.
+
+    Of flows in both directions of a link, it is that of the bottleneck's direction.
+    """
+    time_s, bps = run.sharing_series("goodput_bps")
     number = _number(time_s, run.warmup_s, PERIOD_S)
     sums = np.bincount(number[number >= 0], bps[number >= 0])
     intervals = PERIOD_S / float(time_s.min())  # the first interval begins at 0
@@ -68,7 +71,7 @@ class Phase:
 
     def goodput_mbps(self, run: Run) -> float:
         """Goodput of all flows together, in Mbit/s, counted half a round trip later, when receivers have the data."""
-        time_s, bps = run.series("goodput_bps")
+        time_s, bps = run.sharing_series("goodput_bps")
         inside = self.inside(run, time_s - RTT_MS / 2e3)
         return float(bps[inside].sum()) / len(np.unique(time_s[inside])) / 1e6
 

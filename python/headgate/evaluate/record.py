@@ -1,13 +1,14 @@
 """The files of an evaluation: one JSON document with every number and grade, and the numbers as a table."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import pyarrow as pa
 
 from headgate import _core, identity
+from headgate.analysis.judge import Quantity
 from headgate.evaluate import page
 from headgate.evaluate.candidates import BASELINE, Candidate
 from headgate.evaluate.catalogue import SECTIONS
@@ -30,6 +31,9 @@ COLUMNS = pa.schema(
     {"section": pa.int32(), "place": tables.TEXT, "test": tables.TEXT, "case": tables.TEXT}
     | {"ecn": pa.bool_(), "qdisc": tables.TEXT, "measure": tables.TEXT, "seed": pa.uint64(), "value": pa.float64()}
 )
+
+#: A grading in the document.
+GradedRow: TypeAlias = dict[str, Any]
 
 #: Maximum length of a folder's name, so that people can read it.
 LONGEST = 60
@@ -79,6 +83,7 @@ def document_of(
     sections: Sequence[RfcSection], candidates: Sequence[Candidate], results: EvaluationResults, options: RunOptions
 ) -> dict[str, Any]:
     """Every number and grade, as JSON."""
+    graded_rows = _graded(sections, results)
     return {
         "schema": SCHEMA,
         "headgate": _core.VERSION,
@@ -86,7 +91,7 @@ def document_of(
         **asked_of(candidates, options),
         "cpu_s": round(results.cpu_s, 3),
         "wall_s": round(results.wall_s, 3),
-        "sections": [_section(section, results, options) for section in sections],
+        "sections": [_section(section, results, graded_rows, options) for section in sections],
     }
 
 
@@ -101,16 +106,20 @@ def table_of(document: dict[str, Any]) -> pa.Table:
     return pa.Table.from_pylist(rows, COLUMNS)
 
 
-def _section(section: RfcSection, results: EvaluationResults, options: RunOptions) -> dict[str, Any]:
+def _section(
+    section: RfcSection, results: EvaluationResults, grades: Mapping[str, list[GradedRow]], options: RunOptions
+) -> dict[str, Any]:
     return {
         **{name: getattr(section, name) for name in ("number", "title", "about")},
         "choices": list(section.choices),
         "headlines": [asdict(each) for each in section.headlines],
-        "tests": [_test(test, results, options) for test in section.tests],
+        "tests": [_test(test, results.by_test[test.name], grades[test.name], options) for test in section.tests],
     }
 
 
-def _test(test: GuidelineTest, results: EvaluationResults, options: RunOptions) -> dict[str, Any]:
+def _test(
+    test: GuidelineTest, measured: Sequence[MeasuredCase], grades: list[GradedRow], options: RunOptions
+) -> dict[str, Any]:
     times = test.quick if options.quick else test.times
     return {
         **{name: getattr(test, name) for name in ("name", "place", "title", "about", "weight")},
@@ -120,8 +129,8 @@ def _test(test: GuidelineTest, results: EvaluationResults, options: RunOptions) 
         "ecn": test.ecn,
         "duration_s": times.duration,
         "warmup_s": times.warmup,
-        "grades": list(_grades(results.by_test[test.name])),
-        "values": list(_values(results.by_test[test.name])),
+        "grades": grades,
+        "values": list(_values(measured)),
     }
 
 
@@ -134,20 +143,35 @@ def _reported(test: GuidelineTest) -> dict[str, str]:
     return titles | dict(test.reported)
 
 
-def _grades(measured: Iterable[MeasuredCase]) -> Iterator[dict[str, Any]]:
-    for each in measured:
-        for criterion in each.place.test.criteria:
-            if criterion.relative and each.place.candidate.spec == BASELINE:
+class _Grading(NamedTuple):
+    """A quantity to grade. `compared` is in the criterion's unit: the quantity, or its ratio to DropTail's."""
+
+    place: EvaluatedCase
+    criterion: Criterion
+    value: Quantity
+    compared: Quantity
+
+
+def _graded(sections: Sequence[RfcSection], results: EvaluationResults) -> dict[str, list[GradedRow]]:
+    """The grades by test. Those of all sections and disciplines are one family of statements."""
+    tests = [test.name for section in sections for test in section.tests]
+    gradings = [each for test in tests for each in _gradings(results.by_test[test])]
+    grades = graded((each.compared, each.criterion) for each in gradings)
+    rows: dict[str, list[GradedRow]] = {test: [] for test in tests}
+    for (place, criterion, value, compared), grade in zip(gradings, grades, strict=True):
+        numbers = {"grade": grade.value, "value": value.document(), "compared": compared.document()}
+        rows[place.test.name].append({**_where(place), **_criterion(criterion), **numbers})
+    return rows
+
+
+def _gradings(measured: Iterable[MeasuredCase]) -> Iterator[_Grading]:
+    for place, values, baseline in measured:
+        for criterion in place.test.criteria:
+            if criterion.relative and place.candidate.spec == BASELINE:
                 continue
-            value = each.values[criterion.measure]
-            compared = value / each.baseline[criterion.measure] if criterion.relative else value
-            yield {
-                **_where(each.place),
-                **_criterion(criterion),
-                "grade": graded(compared, criterion).value,
-                "value": value.document(),
-                "compared": compared.document(),
-            }
+            value = values[criterion.measure]
+            compared = value / baseline[criterion.measure] if criterion.relative else value
+            yield _Grading(place, criterion, value, compared)
 
 
 def _values(measured: Iterable[MeasuredCase]) -> Iterator[dict[str, Any]]:

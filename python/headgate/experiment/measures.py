@@ -10,7 +10,7 @@ from typing import Concatenate, ParamSpec, TypeAlias
 import numpy as np
 
 from headgate.analysis import data, distributions
-from headgate.analysis.metrics.views import jains_index
+from headgate.analysis.metrics.views import RATES, jains_index
 from headgate.analysis.runs import Array, Run
 
 #: A function from a run to a number: a `RunMeasure`, or a plain function. NaN if the run has no such number.
@@ -48,14 +48,18 @@ def measure(number: Callable[Concatenate[Run, P], float]) -> Callable[P, RunMeas
 
 @measure
 def total(run: Run, column: str, group: str | None = None, kind: str | None = None) -> float:
-    """The sum of a column of the table `flows` over flows, such as `timeouts`; flows without a value add nothing."""
-    return float(np.nansum(run.flows(column, group, kind)))
+    """The sum of a column of the table `flows` over flows, such as `timeouts`; flows without a value add nothing.
+
+    Of flows in both directions of a link, a rate is that of the bottleneck's direction.
+    """
+    values = run.sharing if column in RATES else run.flows
+    return float(np.nansum(values(column, group, kind)))
 
 
 @measure
 def throughput(run: Run, group: str | None = None, kind: str | None = None) -> float:
     """Throughput of flows at the bottleneck in bit/s on the wire, headers and retransmissions included."""
-    return float(run.flows("sent_bytes", group, kind).sum()) * 8 / run.seconds
+    return float(run.sharing("sent_bytes", group, kind).sum()) * 8 / run.seconds
 
 
 def throughput_share(group: str | None = None, kind: str | None = None) -> RunMeasure:
@@ -64,7 +68,7 @@ def throughput_share(group: str | None = None, kind: str | None = None) -> RunMe
 
 
 def goodput(group: str | None = None, kind: str | None = None) -> RunMeasure:
-    """Goodput of flows together, in bit/s."""
+    """Goodput of flows together, in bit/s; of flows in both directions of a link, of the bottleneck's direction."""
     return total("goodput_bps", group, kind)
 
 

@@ -18,6 +18,7 @@ from headgate.errors import UsageError
 from headgate.files.store import slug
 from headgate.results import Result
 from headgate.scenario import RunKey, Scenario
+from headgate.scenario.queues import Way
 from headgate.sweeps.dataset import MANIFEST
 from headgate.units import Units
 
@@ -104,16 +105,23 @@ class _RunIntervals:
 
 
 def _goodput(scenario: Scenario, intervals: _RunIntervals) -> dict[str, FlentSeries]:
-    """Goodput of every group, numbered for TCP as flent numbers streams, and together."""
+    """Goodput of every group, numbered for TCP as flent numbers streams, and together in each direction."""
     rates: dict[str, SeriesValues] = {}
-    goodputs = [(group, _scaled(intervals.of("goodput_bps", group=group.name), 1e6)) for group in scenario.groups]
-    if tcp := [each for group, each in goodputs if group.kind == "tcp"]:
-        rates |= {f"TCP upload::{number}": each for number, each in enumerate(tcp, 1)}
-        rates |= {"TCP upload sum": _sum(tcp), "TCP upload avg": _scaled(_sum(tcp), len(tcp))}
-    if udp := {group.name: each for group, each in goodputs if group.kind == "udp"}:
-        rates |= {f"UDP upload::{name}": each for name, each in udp.items()}
-        rates |= {"UDP upload": _sum(list(udp.values()))}
+    for way in scenario.ways:
+        load = _load(way)
+        goodputs = [(group, _scaled(intervals.of("goodput_bps", group=group.name), 1e6)) for group in way.groups]
+        if tcp := [each for group, each in goodputs if group.kind == "tcp"]:
+            rates |= {f"TCP {load}::{number}": each for number, each in enumerate(tcp, 1)}
+            rates |= {f"TCP {load} sum": _sum(tcp), f"TCP {load} avg": _scaled(_sum(tcp), len(tcp))}
+        if udp := {group.name: each for group, each in goodputs if group.kind == "udp"}:
+            rates |= {f"UDP {load}::{name}": each for name, each in udp.items()}
+            rates |= {f"UDP {load}": _sum(list(udp.values()))}
     return {name: FlentSeries("Mbits/s", each) for name, each in rates.items()}
+
+
+def _load(way: Way) -> str:
+    """Flent's word for data in this direction, seen from the sender of forward data."""
+    return "download" if way.direction == "reverse" else "upload"
 
 
 def _losses(scenario: Scenario, intervals: _RunIntervals) -> dict[str, FlentSeries]:
@@ -159,11 +167,11 @@ def _raw(times: Sequence[float], columns: dict[str, SeriesValues]) -> list[dict[
 def _metadata(
     scenario: Scenario, run: RunKey, directions: list[LinkDirection], series: dict[str, FlentSeries]
 ) -> dict[str, Any]:
-    tcp = [group.name for group in scenario.groups if group.kind == "tcp"]
-    names = {f"TCP upload::{number}": name for number, name in enumerate(tcp, 1)}
+    tcp = {_load(way): [group.name for group in way.groups if group.kind == "tcp"] for way in scenario.ways}
+    names = {f"TCP {load}::{number}": name for load, of_way in tcp.items() for number, name in enumerate(of_way, 1)}
     interval = tomllib.loads(scenario.to_toml())["record"]["interval"]
     return {
-        "NAME": "tcp_nup" if tcp else "udp_flood",
+        "NAME": "tcp_nup" if names else "udp_flood",
         "TITLE": f"{scenario.name}: {run.qdisc}, seed {run.seed}",
         "NOTE": _NOTE,
         "TIME": _BEGIN,
@@ -176,7 +184,7 @@ def _metadata(
         "LOCAL_HOST": "headgate",
         "DATA_FILENAME": f"{slug(run)}{SUFFIX}",
         "TEST_PARAMETERS": {
-            "upload_streams": str(len(tcp)),
+            **{f"{load}_streams": str(len(of_way)) for load, of_way in tcp.items()},
             "qdisc_stats_hosts": ",".join(link_direction.label for link_direction in directions),
             "qdisc_stats_interfaces": ",".join(link_direction.direction for link_direction in directions),
         },

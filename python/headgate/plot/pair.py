@@ -106,12 +106,4 @@ def _legend(axes: Axes, result: Result) -> None:
 
 def _note(result: Result) -> str:
     seed = f"Seed {result.scenario.seeds[0]}. Fair share: max-min, while all groups send."
-    return seed + warmup_note(result) + links.note(result) + _above_note(result)
-
-
-def _above_note(result: Result) -> str:
-    """The reason for a goodput above the link's rate; empty if there is none, or with several compared links."""
-    table = data.rows(ColumnArrays.of(result, "intervals"), metric="goodput_bps")
-    if links.first(result) or not (table["value"] > result.scenario.rate_bps).any():
-        return ""
-    return " Goodput above the link's rate: a retransmission let the receiver deliver data that had arrived earlier."
+    return seed + warmup_note(result) + links.note(result)

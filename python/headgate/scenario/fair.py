@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -29,22 +30,23 @@ class FairUnit:
 
         return np.asarray(self._core.fair_units(self.name), dtype=np.int64)
 
-    def shares(self, by_flow: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """The fair shares by unit in bit/s, given those by flow: a row for each seed, a column for each flow.
+    def shares(self, since: npt.NDArray[np.float64], until: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """The fair shares by unit in bit/s, averaged over the window; NaN for a flow that is not active in it.
 
-        A flow without a share by flow, because it was never active, has none by unit.
+        `since` and `until` are the columns `active_from_ns` and `active_until_ns`: a row for each seed, a column for
+        each flow, NaN without a time.
         """
         import numpy as np
 
-        by_flow = np.nan_to_num(by_flow)
-        return by_flow if self.name == "flow" else np.array([self._of_active(row > 0) for row in by_flow])
+        return np.array([self._of_active(np.stack(times, axis=1)) for times in zip(since, until, strict=True)])
 
-    def _of_active(self, active: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
+    def _of_active(self, times: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         import numpy as np
 
-        key = active.tobytes()
+        key = times.tobytes()
         if key not in self._known:
-            self._known[key] = np.array(self._core.unit_shares(self.name, active.tolist()))
+            active = [[None if math.isnan(at) else int(at) for at in each] for each in times.tolist()]
+            self._known[key] = np.array(self._core.unit_shares(self.name, active), dtype=np.float64)
         return self._known[key]
 
 
@@ -54,7 +56,7 @@ def plural(unit: str) -> str:
 
 
 def shown(scenario: Scenario) -> list[FairUnit]:
-    """The units by which fairness is shown: `Scenario.fair_units`."""
+    """The units by which fairness is shown: `Scenario.fair_units`. The tables of a result are by the first."""
     if scenario.core.fair is not None:
         return [FairUnit(scenario, scenario.core.fair)]
     flows_of_hosts = Counter(scenario.core.fair_units("host")).values()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from headgate.scenario import Group, Scenario
 
 
@@ -77,6 +79,18 @@ def ways(scenario: Scenario) -> list[Way]:
 def bottleneck_way(scenario: Scenario) -> Way:
     """The direction of the bottleneck, or all flows."""
     return next(way for way in scenario.ways if way.direction in ("", scenario.bottleneck[1]))
+
+
+def sharing(scenario: Scenario, groups: Sequence[Group]) -> list[Group]:
+    """Those of `groups` whose rates are added: all, or of flows both ways those of the bottleneck's direction.
+
+    If none of them takes that direction, it is the other.
+    """
+    if len(groups) < 2:
+        return list(groups)
+    both = sorted(scenario.ways, key=lambda way: way.direction != scenario.bottleneck[1])
+    each = ([group for group in groups if group in way.groups] for way in both)
+    return list(groups) if len(both) == 1 else next(filter(None, each), [])
 
 
 def whose(scenario: Scenario) -> str:

@@ -12,11 +12,13 @@ import pyarrow as pa
 from headgate.analysis.columns import ColumnArrays
 from headgate.analysis.metrics.views import jain
 from headgate.scenario import Scenario
+from headgate.scenario.queues import sharing
 from headgate.sweeps.receipt import Measures
 
 Array = npt.NDArray[np.float64]
 
-#: The measures of a run: those of the first compared link, and those of all flows together.
+#: The measures of a run: those of the first compared link, and those of all flows together. Goodput of flows in both
+#: directions of a link is that of the bottleneck's direction.
 RUN_MEASURES = (
     "utilization",
     "queue_delay_ms_mean",
@@ -64,11 +66,20 @@ def measures(scenarios: Sequence[Scenario], links: TableOfRuns, flows: TableOfRu
     columns = {name: link[name] for name in _OF_LINK} | {
         "drop_rate": link["dropped"] / arrived,
         "mark_rate": link["marked"] / arrived,
-        "goodput_bps": np.array([math.fsum(goodput[run].tolist()) for run in flows.slices]),
+        "goodput_bps": np.array([*map(_sum_of_sharing, scenarios, (goodput[run] for run in flows.slices))]),
         "jain": np.concatenate(list(_fairness(scenarios, at_flows, flows))),
     }
     known = {name: [each if math.isfinite(each) else None for each in columns[name].tolist()] for name in RUN_MEASURES}
     return [dict(zip(known, each, strict=True)) for each in zip(*known.values(), strict=True)]
+
+
+def _sum_of_sharing(scenario: Scenario, rates: Array) -> float:
+    """The rates of the flows that share the bottleneck's direction together."""
+    groups = scenario.groups
+    kept = sharing(scenario, groups)
+    if len(kept) < len(groups):
+        rates = rates[np.repeat([group in kept for group in groups], [group.flows for group in groups])]
+    return math.fsum(rates.tolist())
 
 
 def _fairness(scenarios: Sequence[Scenario], columns: ColumnArrays, flows: TableOfRuns) -> Iterator[Array]:
@@ -84,6 +95,4 @@ def _fairness(scenarios: Sequence[Scenario], columns: ColumnArrays, flows: Table
         _, scenario, first = together[0]
         whole = slice(first.start, together[-1][2].stop)
         values = {name: columns[name][whole].reshape(len(together), -1) for name in _OF_FLOWS}
-        unit = scenario.fair_units[0]
-        values["fair_share_bps"] = unit.shares(values["fair_share_bps"])
-        yield jain(values, scenario.groups, unit=unit)
+        yield jain(values, scenario.groups, unit=scenario.fair_units[0])

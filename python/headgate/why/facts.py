@@ -8,10 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from headgate.analysis.metrics.rows import by_unit
 from headgate.errors import UsageError
 from headgate.results import Result
-from headgate.scenario import RunKey
+from headgate.scenario import Group, RunKey
 from headgate.why import senders
 from headgate.why.senders import TcpTrace, TfrcTrace
 
@@ -124,6 +123,8 @@ class FlowFacts:
     mine: PacketCounts
     peers: PacketCounts
     others: PacketCounts
+    #: Flows of other groups that share the link in the same direction.
+    beside: PacketCounts
     retransmits: int
     queue_delay_ms: float | None
     others_queue_delay_ms: float | None
@@ -138,7 +139,7 @@ class FlowFacts:
 
 def facts(result: Result, run: RunKey, flow: int) -> FlowFacts:
     """The numbers of flow number `flow` in a run; `UsageError` if there is no such flow."""
-    flows = by_unit(result.scenario, result.run("flows", run))
+    flows = result.run("flows", run)
     if not 0 <= flow < flows.num_rows:
         last = flows.num_rows - 1
         raise UsageError(f"there is no flow {flow}: this result has {f'flows 0 to {last}' if last else 'only flow 0'}")
@@ -163,6 +164,7 @@ def facts(result: Result, run: RunKey, flow: int) -> FlowFacts:
         mine=PacketCounts.of(mine),
         peers=PacketCounts.of(peers),
         others=PacketCounts.of(others),
+        beside=PacketCounts.of(_beside(result, others, group)),
         retransmits=row["retransmits"],
         queue_delay_ms=row["queue_delay_ms_mean"],
         others_queue_delay_ms=pc.mean(others["queue_delay_ms_mean"]).as_py(),
@@ -174,6 +176,12 @@ def facts(result: Result, run: RunKey, flow: int) -> FlowFacts:
         trace=senders.tcp_trace(traced) if traced is not None and row["kind"] == "tcp" else None,
         rates=senders.tfrc_trace(traced) if traced is not None and row["kind"] == "udp" else None,
     )
+
+
+def _beside(result: Result, flows: pa.Table, group: Group) -> pa.Table:
+    way = next(way for way in result.scenario.ways if group in way.groups)
+    names = [each.name for each in way.groups if each.name != group.name]
+    return flows.filter(pc.is_in(flows["group"], value_set=pa.array(names, pa.string())))
 
 
 def _total(rows: pa.Table, name: str) -> Any:

@@ -139,7 +139,7 @@ def _signals(facts: FlowFacts, both: str) -> str:
 
 
 def _goodput(facts: FlowFacts) -> Iterator[str]:
-    mine, peers, others = facts.mine, facts.peers, facts.others
+    mine, peers = facts.mine, facts.peers
     fair = f"its fair share is {style.measured(mine.fair_share_bps)}"
     if mine.fair_share_bps == 0:
         fair = "it has no fair share, as it was not active after the warm-up"
@@ -147,8 +147,8 @@ def _goodput(facts: FlowFacts) -> Iterator[str]:
     if peers.flows:
         each = peers.goodput_bps / peers.flows
         yield f"The other flows of its group: {style.measured(each)} on average."
-    if others.flows > peers.flows:
-        rest = (others.goodput_bps - peers.goodput_bps) / (others.flows - peers.flows)
+    if facts.beside.flows:
+        rest = facts.beside.goodput_bps / facts.beside.flows
         yield f"Flows of other groups: {style.measured(rest)} on average."
     # With headers, at the mean size of the packets that the discipline sent.
     sent = mine.arrived - mine.dropped

@@ -2,8 +2,9 @@
 //! shared unfairly over a tenth of a second. RFC 5166 measures the variation of rates in the same way (section 2.2.2).
 //!
 //! From the end of the warm-up, time is divided into slots of each scale. In a slot, x is a flow's goodput over its
-//! group's fair share in the slot ([`shares`](super::shares)). The index of n flows is (Σx)² / (n Σx²): 1 if all flows get their share, 1/n if one flow gets
-//! everything.
+//! group's fair share in the slot ([`shares`](super::shares)). The index of n flows is (Σx)² / (n Σx²): 1 if all flows
+//! get their share, 1/n if one flow gets everything. If the scenario states another unit than the flow, its units count
+//! in place of flows ([`unit_slots`](super::unit_slots)).
 //!
 //! A delivery adds to the flow's bytes in the current shortest slot, and to nothing else. When that slot closes, both
 //! sums of every scale are updated, once for each flow with a delivery. If a flow with `a` bytes in a slot gets `b`
@@ -14,28 +15,22 @@
 
 use aqm::{Span, Time};
 
+use super::group_slots::{GroupSlots, IndexedGroup};
 use super::shares::ShareMeter;
+use super::unit_slots::UnitSlots;
+use crate::cohorts::Cohorts;
 use crate::shared_links::SharedLinks;
 use crate::table::{Column, FieldColumns, Unit, rows, statistics};
 
 /// The time scales: multiples of the first.
 const SCALES: [Span; 3] = [Span::from_millis(100), Span::from_secs(1), Span::from_secs(10)];
 
-/// How a group's flows count in the index.
-#[derive(Clone, Copy, Debug)]
-pub struct IndexedGroup {
-    /// Whether they count at all.
-    pub counts: bool,
-    /// Time from which the flows send nothing and do not count.
-    pub stop: Time,
-}
-
 rows! {
     /// Jain's index on one time scale.
     pub struct FairnessRow derives Clone Debug PartialEq {
         /// Length of a slot: 0.1, 1 or 10 s.
         scale_s: f64 as Unit::Seconds,
-        /// Index of every whole slot with a delivery and at least two active flows, ascending.
+        /// Index of every whole slot with a delivery and at least two active flows or units, ascending.
         indices: Vec<f64> as IndexColumns,
     }
 }
@@ -45,9 +40,13 @@ struct IndexColumns;
 
 impl FieldColumns<Vec<f64>> for IndexColumns {
     fn columns<R: 'static>(&self, _: &str, _: &str, get: fn(&R) -> &Vec<f64>) -> Vec<Column<R>> {
-        let slots = "Whole slots with a delivery and at least two active flows.";
+        let slots = "Whole slots with a delivery and at least two active units of fairness, by default flows.";
         let mut all = vec![Column::new("slots", Unit::Count, slots, move |row| get(row).len() as u64)];
-        let index = ("jain", Unit::Ratio, "Jain's index of goodput over fair share in a slot");
+        let index = (
+            "jain",
+            Unit::Ratio,
+            "Jain's index of goodput over fair share in a slot, over the scenario's units of fairness",
+        );
         let parts = [("mean", None), ("min", Some(0.0)), ("p05", Some(0.05)), ("p50", Some(0.5))];
         all.extend(statistics(index, &parts, move |row, share| {
             share.map_or(mean(get(row)), |share| quantile(get(row), share))
@@ -69,7 +68,7 @@ fn quantile(values: &[f64], share: f64) -> Option<f64> {
 /// Measures Jain's index.
 pub struct FairnessMeter {
     flows: Vec<FlowSlots>,
-    groups: Vec<GroupSlots>,
+    sums: SlotSums,
     shares: ShareMeter<{ SCALES.len() }>,
     scales: [Scale; SCALES.len()],
     /// Flows with a delivery in the current shortest slot, with their groups.
@@ -77,6 +76,12 @@ pub struct FairnessMeter {
     /// Number and end of the current shortest slot.
     slot: u32,
     end: Time,
+}
+
+/// The sums of the current slots, over flows or over units of several flows.
+enum SlotSums {
+    OfFlows(Vec<GroupSlots<{ SCALES.len() }>>),
+    OfUnits(UnitSlots<{ SCALES.len() }>),
 }
 
 /// A flow's useful bytes in the current slots. An amount is valid only if it was updated within the slot.
@@ -91,18 +96,6 @@ struct FlowSlots {
     summed_in: u32,
 }
 
-struct GroupSlots {
-    group: IndexedGroup,
-    /// Flows that have begun and not ended.
-    present: u32,
-    /// Flows that ended in the current shortest slot.
-    ending: u32,
-    /// Per scale: flows that ended in the current slot, but before the current shortest slot.
-    ended: [u32; SCALES.len()],
-    /// Per scale: bytes in the current slot, and the sum of the flows' squares.
-    sums: [(f64, f64); SCALES.len()],
-}
-
 struct Scale {
     length: Span,
     /// Start of the current slot, and the number of the first shortest slot in it.
@@ -112,17 +105,30 @@ struct Scale {
 }
 
 impl FairnessMeter {
-    /// Empty indices for `flows` flows in these `groups`, which share `links`.
+    /// Empty indices for `flows` flows in these `groups`, which share `links`. Each flow is a unit.
     pub fn new(flows: usize, groups: impl Iterator<Item = IndexedGroup>, links: SharedLinks) -> FairnessMeter {
-        let group =
-            |group| GroupSlots { group, present: 0, ending: 0, ended: [0; SCALES.len()], sums: Default::default() };
-        let groups: Vec<GroupSlots> = groups.map(group).collect();
-        let stops = groups.iter().map(|group| group.group.stop);
+        let groups: Vec<IndexedGroup> = groups.collect();
+        let shares = ShareMeter::new(links, groups.iter().map(|group| group.stop), flows);
+        FairnessMeter::of_sums(flows, SlotSums::OfFlows(groups.into_iter().map(GroupSlots::new).collect()), shares)
+    }
+
+    /// The same for flows in `cohorts`, by the unit of these.
+    pub fn by_cohorts(cohorts: Cohorts, groups: &[IndexedGroup], links: SharedLinks) -> FairnessMeter {
+        let flows = cohorts.of_flow.len();
+        let Some(units) = cohorts.units.clone() else {
+            return FairnessMeter::new(flows, groups.iter().copied(), links);
+        };
+        let shares = ShareMeter::new(links, cohorts.groups.iter().map(|group| groups[*group].stop), flows);
+        let sums = UnitSlots::new(cohorts, &units, |group| groups[group].counts);
+        FairnessMeter::of_sums(flows, SlotSums::OfUnits(sums), shares)
+    }
+
+    fn of_sums(flows: usize, sums: SlotSums, shares: ShareMeter<{ SCALES.len() }>) -> FairnessMeter {
         let scale = |length| Scale { length, since: Time::ZERO, first: 1, indices: Vec::new() };
         FairnessMeter {
             flows: vec![FlowSlots::default(); flows],
-            shares: ShareMeter::new(links, stops, flows),
-            groups,
+            sums,
+            shares,
             scales: SCALES.map(scale),
             active: Vec::with_capacity(flows),
             slot: 1,
@@ -130,16 +136,18 @@ impl FairnessMeter {
         }
     }
 
-    /// A flow of `group` has data to send from `at` on.
-    pub fn flow_begins(&mut self, group: usize, at: Time) {
-        self.shares.flow_begins(group, at);
+    /// `flow` of `group` has data to send from `at` on.
+    pub fn flow_begins(&mut self, flow: usize, group: usize, at: Time) {
+        self.shares.flow_begins(self.sums.cohort(flow, group), at);
     }
 
-    /// A flow of `group`, which has begun, has nothing more to send and nothing in flight.
-    pub fn flow_ends(&mut self, group: usize, now: Time) {
+    /// `flow` of `group`, which has begun, has nothing more to send and nothing in flight.
+    pub fn flow_ends(&mut self, flow: usize, group: usize, now: Time) {
         self.advance(now);
-        self.groups[group].ending += 1;
-        self.shares.flow_ends(group, now);
+        if let SlotSums::OfFlows(groups) = &mut self.sums {
+            groups[group].flow_ends();
+        }
+        self.shares.flow_ends(self.sums.cohort(flow, group), now);
     }
 
     /// Adds useful bytes of `flow`, which leave their last queue at `now`; returns whether they are its first. No earlier
@@ -168,9 +176,16 @@ impl FairnessMeter {
 
     /// Adds the bytes of the shortest slot, which closes, to the sums of all scales.
     fn sum_slot(&mut self) {
+        let groups = match &mut self.sums {
+            SlotSums::OfFlows(groups) => groups,
+            SlotSums::OfUnits(units) => {
+                self.active.drain(..).for_each(|(flow, _)| units.add(flow as usize, self.flows[flow as usize].latest));
+                return;
+            }
+        };
         for (flow, group) in self.active.drain(..) {
             let FlowSlots { latest, amounts, summed_in, .. } = &mut self.flows[flow as usize];
-            let [shortest, longer @ ..] = &mut self.groups[usize::from(group)].sums;
+            let [shortest, longer @ ..] = &mut groups[usize::from(group)].sums;
             let bytes = *latest;
             *shortest = (shortest.0 + bytes as f64, shortest.1 + bytes as f64 * bytes as f64);
             for ((amount, scale), sum) in amounts.iter_mut().zip(&self.scales[1..]).zip(longer) {
@@ -192,9 +207,9 @@ impl FairnessMeter {
         }
         self.count_starts(now);
         self.shares.restart();
-        for group in &mut self.groups {
-            group.remove_ended();
-            (group.sums, group.ended) = Default::default();
+        match &mut self.sums {
+            SlotSums::OfFlows(groups) => groups.iter_mut().for_each(GroupSlots::restart),
+            SlotSums::OfUnits(units) => units.restart(),
         }
     }
 
@@ -216,11 +231,13 @@ impl FairnessMeter {
             let (ends, next) = (self.end, self.slot + 1);
             self.count_starts(ends);
             self.sum_slot();
-            self.groups.iter_mut().for_each(GroupSlots::remove_ended);
+            if let SlotSums::OfFlows(groups) = &mut self.sums {
+                groups.iter_mut().for_each(GroupSlots::remove_ended);
+            }
             for (index_of_scale, scale) in self.scales.iter_mut().enumerate() {
                 if ends - scale.since >= scale.length {
                     let due = self.shares.take(index_of_scale);
-                    scale.indices.extend(close(&mut self.groups, (index_of_scale, &due), scale.since));
+                    scale.indices.extend(self.sums.close(index_of_scale, &due, scale.since));
                     (scale.since, scale.first) = (ends, next);
                 }
             }
@@ -230,35 +247,38 @@ impl FairnessMeter {
 
     /// Adds the flows that begin before `ends`: a flow counts if it is active for part of a slot.
     fn count_starts(&mut self, ends: Time) {
-        let FairnessMeter { shares, groups, .. } = self;
-        shares.advance(ends, |group| groups[group].present += 1);
-    }
-}
-
-impl GroupSlots {
-    /// Removes flows that ended in the shortest slot. Flows that began in it were added before.
-    fn remove_ended(&mut self) {
-        let ending = std::mem::take(&mut self.ending);
-        self.present -= ending;
-        self.ended.iter_mut().for_each(|ended| *ended += ending);
-    }
-}
-
-/// Closes the slot of a scale that began at `since`. `due` are the bits that each active flow of a group was due in it.
-/// Returns its index, or `None` without deliveries or a second flow.
-fn close(groups: &mut [GroupSlots], (index_of_scale, due): (usize, &[f64]), since: Time) -> Option<f64> {
-    let (mut flows, mut sum, mut squares) = (0.0, 0.0, 0.0);
-    for (group, due) in groups.iter_mut().zip(due) {
-        let (bytes, of_squares) = std::mem::take(&mut group.sums[index_of_scale]);
-        let active = group.present + std::mem::take(&mut group.ended[index_of_scale]);
-        let IndexedGroup { counts, stop } = group.group;
-        if counts && *due > 0.0 && since < stop {
-            flows += f64::from(active);
-            sum += bytes / due;
-            squares += of_squares / (due * due);
+        let FairnessMeter { shares, sums, .. } = self;
+        match sums {
+            SlotSums::OfFlows(groups) => shares.advance(ends, |group| groups[group].flow_begins()),
+            SlotSums::OfUnits(_) => shares.advance(ends, |_| {}),
         }
     }
-    (flows >= 2.0 && squares > 0.0).then(|| rounded(sum * sum / (flows * squares)))
+}
+
+impl SlotSums {
+    /// The cohort of a flow.
+    fn cohort(&self, flow: usize, group: usize) -> usize {
+        match self {
+            SlotSums::OfFlows(_) => group,
+            SlotSums::OfUnits(units) => units.cohort(flow),
+        }
+    }
+
+    /// Closes the slot of a scale that began at `since`. `due` are the bits that each active flow of a group was due in
+    /// it, or all flows of a cohort. Returns its index, or `None` without deliveries or a second flow or unit.
+    fn close(&mut self, scale: usize, due: &[f64], since: Time) -> Option<f64> {
+        let add = |(units, sum, squares): (f64, f64, f64), (more, x, square): (f64, f64, f64)| {
+            (units + more, sum + x, squares + square)
+        };
+        let (units, sum, squares) = match self {
+            SlotSums::OfFlows(groups) => {
+                let closed = groups.iter_mut().zip(due).map(|(group, due)| group.close(scale, *due, since));
+                closed.fold((0.0, 0.0, 0.0), add)
+            }
+            SlotSums::OfUnits(units) => units.close(scale, due).map(|x| (1.0, x, x * x)).fold((0.0, 0.0, 0.0), add),
+        };
+        (units >= 2.0 && squares > 0.0).then(|| rounded(sum * sum / (units * squares)))
+    }
 }
 
 /// Without the last digits of the sums, which put equal shares a little above or below 1.
@@ -284,7 +304,7 @@ mod tests {
     /// Flows of one group that have all begun.
     fn group(flows: u32) -> FairnessMeter {
         let mut fairness = unstarted(flows as usize);
-        (0..flows).for_each(|_| fairness.flow_begins(0, at(0)));
+        (0..flows as usize).for_each(|flow| fairness.flow_begins(flow, 0, at(0)));
         fairness
     }
 
@@ -320,7 +340,7 @@ mod tests {
             [LASTING, LASTING, IndexedGroup { counts: false, ..LASTING }, IndexedGroup { stop: at(0), ..LASTING }];
         let links = SharedLinks::of_wants(&[1e6, 2e6, 1e6, 1e6]);
         let mut fairness = FairnessMeter::new(4, groups.into_iter(), links);
-        (0..4).for_each(|group| fairness.flow_begins(group, at(0)));
+        (0..4).for_each(|group| fairness.flow_begins(group, group, at(0)));
         for (flow, bytes) in [(0, 1000), (1, 2000), (2, 5000), (3, 5000)] {
             fairness.deliver(flow, flow, bytes, at(1));
         }
@@ -332,11 +352,11 @@ mod tests {
         // Two flows want all, and one 3 Mbit/s: 3.5, 3.5 and 3 Mbit/s. When the second has ended: 7 and 3 Mbit/s.
         let mut fairness =
             FairnessMeter::new(3, [LASTING; 2].into_iter(), SharedLinks::of_wants(&[f64::INFINITY, 3e6]));
-        [0, 0, 1].into_iter().for_each(|group| fairness.flow_begins(group, at(0)));
+        [(0, 0), (1, 0), (2, 1)].into_iter().for_each(|(flow, group)| fairness.flow_begins(flow, group, at(0)));
         [(0, 0, 3500), (1, 0, 3500), (2, 1, 3000)]
             .into_iter()
             .for_each(|(flow, group, bytes)| _ = fairness.deliver(flow, group, bytes, at(50)));
-        fairness.flow_ends(0, at(100));
+        fairness.flow_ends(0, 0, at(100));
         [(0, 0, 7000), (2, 1, 3000)]
             .into_iter()
             .for_each(|(flow, group, bytes)| _ = fairness.deliver(flow, group, bytes, at(250)));
@@ -359,8 +379,8 @@ mod tests {
     #[test]
     fn a_started_flow_counts_even_without_goodput() {
         let mut fairness = unstarted(2);
-        fairness.flow_begins(0, at(0));
-        fairness.flow_begins(0, at(150));
+        fairness.flow_begins(0, 0, at(0));
+        fairness.flow_begins(0, 0, at(150));
         for slot in 0..4 {
             fairness.deliver(0, 0, 1000, at(100 * slot));
         }
@@ -373,11 +393,11 @@ mod tests {
         // the first second. The first flow is alone in all other slots. A third flow starts at 1.05 s and shares
         // evenly.
         let mut fairness = unstarted(3);
-        [0, 210, 1050].into_iter().for_each(|begins| fairness.flow_begins(0, at(begins)));
+        [0, 210, 1050].into_iter().for_each(|begins| fairness.flow_begins(0, 0, at(begins)));
         for slot in 0..20 {
             fairness.deliver(0, 0, 1000, at(100 * slot + 20));
             if slot == 2 {
-                fairness.flow_ends(0, at(250));
+                fairness.flow_ends(0, 0, at(250));
             }
             if slot >= 10 {
                 fairness.deliver(2, 0, 1000, at(100 * slot + 60));
@@ -391,7 +411,7 @@ mod tests {
     #[test]
     fn flows_that_ended_in_the_warm_up_do_not_count_after_it() {
         let mut fairness = group(3);
-        fairness.flow_ends(0, at(20));
+        fairness.flow_ends(0, 0, at(20));
         fairness.restart(at(50));
         [0, 1].into_iter().for_each(|flow| _ = fairness.deliver(flow, 0, 1000, at(60)));
         assert_eq!(means(&mut fairness, 150)[0], (1, 1.0));

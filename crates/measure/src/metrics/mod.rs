@@ -5,6 +5,7 @@
 
 mod arrivals;
 mod fairness;
+mod group_slots;
 mod loss;
 mod milestones;
 mod port;
@@ -13,6 +14,7 @@ mod reordering;
 mod response;
 mod shares;
 mod synchronization;
+mod unit_slots;
 
 pub use fairness::FairnessRow;
 pub use loss::{Loss, LossPattern};

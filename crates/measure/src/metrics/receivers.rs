@@ -5,11 +5,13 @@ use aqm::{Span, Time, Why};
 use headgate_scenario::{Scenario, UdpGroup};
 
 use super::arrivals::{Arrivals, RunPhase};
-use super::fairness::{FairnessMeter, FairnessRow, IndexedGroup};
+use super::fairness::{FairnessMeter, FairnessRow};
+use super::group_slots::IndexedGroup;
 use super::milestones::{MilestoneMeter, Milestones};
 use super::reordering::{ReorderingMeter, SendingOrder};
 use super::response::{SLACK, WatchedFlow, excess_periods};
-use crate::fair_share::{FairShare, fair_shares};
+use crate::cohorts::Cohorts;
+use crate::fair_share::{FairShare, fair_shares, long_run_shares};
 use crate::path::base_one_way;
 use crate::shared_links::{SharedLinks, stop_times};
 
@@ -45,13 +47,16 @@ impl ReceiverMetrics {
         let stops = stop_times(scenario);
         // Brief flows do not count: their goodput shows their demand, not how evenly the link was shared.
         let groups = fair_shares.iter().zip(&stops);
-        let groups = groups.map(|(due, stop)| IndexedGroup { counts: !due.is_brief(), stop: *stop });
+        let groups: Vec<IndexedGroup> =
+            groups.map(|(due, stop)| IndexedGroup { counts: !due.is_brief(), stop: *stop }).collect();
+        let cohorts = Cohorts::stated(scenario);
+        let links = SharedLinks::new(scenario, &cohorts);
         let flows = scenario.total_flows() as usize;
         let window = [scenario.warmup, scenario.duration].map(|span| Time::ZERO + span);
         ReceiverMetrics {
             arrivals: Arrivals::new(window, scenario.record.interval, [flows, fair_shares.len()]),
-            fairness: FairnessMeter::new(flows, groups, SharedLinks::new(scenario)),
-            milestones: MilestoneMeter::new(flows, watched_flows(scenario, &fair_shares, &stops)),
+            milestones: MilestoneMeter::new(flows, watched_flows(scenario, &cohorts, &fair_shares, &stops)),
+            fairness: FairnessMeter::by_cohorts(cohorts, &groups, links),
             delays: one_way_delays(scenario),
             reordering: ReorderingMeter::new(flows),
         }
@@ -60,13 +65,13 @@ impl ReceiverMetrics {
     /// A flow will begin to send at `at`.
     pub fn flow_begins(&mut self, flow: usize, group: usize, at: Time) {
         self.milestones.began(flow, at);
-        self.fairness.flow_begins(group, at);
+        self.fairness.flow_begins(flow, group, at);
     }
 
     /// `flow` of `group` has nothing more to send and nothing in flight.
     pub fn flow_ends(&mut self, flow: usize, group: usize, now: Time) {
         self.milestones.ended(flow, now);
-        self.fairness.flow_ends(group, now);
+        self.fairness.flow_ends(flow, group, now);
     }
 
     /// A packet of a flow (flow, group) with `bytes` useful bytes, which its receiver has not got before, leaves its last
@@ -151,17 +156,22 @@ impl ReceiverMetrics {
 }
 
 /// UDP flows that offer more than their fair share plus the slack. TCP and TFRC respond by themselves.
-fn watched_flows(scenario: &Scenario, fair_shares: &[FairShare], stops: &[Time]) -> Vec<Option<WatchedFlow>> {
-    let tcp = scenario.tcp.len();
-    let limits = scenario.udp.iter().zip(&fair_shares[tcp..]).zip(&stops[tcp..]);
-    let watched = limits.flat_map(|((group, due), stop)| {
-        let greedy = !due.responsive && due.demand_bps > due.fair_bps * SLACK;
-        let excess_periods = || excess_periods(&group.source, due.fair_bps).into();
-        let limits =
-            greedy.then(|| WatchedFlow { fair_bps: due.fair_bps, stop: *stop, excess_periods: excess_periods() });
-        (0..group.flows).map(move |_| limits.clone())
-    });
-    watched.collect()
+fn watched_flows(
+    scenario: &Scenario,
+    cohorts: &Cohorts,
+    of_groups: &[FairShare],
+    stops: &[Time],
+) -> Vec<Option<WatchedFlow>> {
+    let watched = |(group, fair_bps): (&usize, f64)| {
+        let (due, udp) = (&of_groups[*group], &scenario.udp[group.checked_sub(scenario.tcp.len())?]);
+        let greedy = !due.responsive && due.demand_bps > fair_bps * SLACK;
+        let excess_periods = || excess_periods(&udp.source, fair_bps).into();
+        greedy.then(|| WatchedFlow { fair_bps, stop: stops[*group], excess_periods: excess_periods() })
+    };
+    let of_cohorts: Vec<Option<WatchedFlow>> =
+        cohorts.groups.iter().zip(long_run_shares(scenario, cohorts)).map(watched).collect();
+    let tcp_flows: u32 = scenario.tcp.iter().map(|group| group.flows).sum();
+    cohorts.of_flow[tcp_flows as usize..].iter().map(|cohort| of_cohorts[*cohort as usize].clone()).collect()
 }
 
 /// The least datagram of a group in bytes on the wire: its writes may fill less than one.

@@ -4,11 +4,9 @@ from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from headgate.analysis.columns import ColumnArrays
 from headgate.files.result_tables import ResultTables
-from headgate.scenario import Scenario
 from headgate.scenario.fair import FairUnit
 
 Array = npt.NDArray[np.float64]
@@ -37,18 +35,16 @@ class FlowRows(ResultRows):
 
     def __init__(self, result: ResultTables, qdisc: str, unit: FairUnit | None = None) -> None:
         super().__init__(ColumnArrays.of(result, "flows").where(qdisc=qdisc), len(result.scenario.seeds))
-        self.unit = unit or result.scenario.fair_units[0]
+        of_tables = result.scenario.fair_units[0]
+        self.unit = unit or of_tables
+        self._is_of_tables = self.unit.name == of_tables.name
 
     def __getitem__(self, column: str) -> Array:
         if column == "fair_share_bps" and column not in self._read:
-            self._read[column] = self.unit.shares(super().__getitem__(column))
+            self._read[column] = np.nan_to_num(self._shares())
         return super().__getitem__(column)
 
-
-def by_unit(scenario: Scenario, flows: pa.Table) -> pa.Table:
-    """The rows of `flows` of one run with the fair shares by the scenario's unit."""
-    unit = scenario.fair_units[0]
-    if unit.name == "flow":
-        return flows
-    (shares,) = unit.shares(flows.column("fair_share_bps").to_numpy()[np.newaxis])
-    return flows.set_column(flows.column_names.index("fair_share_bps"), "fair_share_bps", pa.array(shares))
+    def _shares(self) -> Array:
+        if self._is_of_tables:
+            return super().__getitem__("fair_share_bps")
+        return self.unit.shares(super().__getitem__("active_from_ns"), super().__getitem__("active_until_ns"))

@@ -14,7 +14,7 @@ from headgate.analysis.metrics.rows import Array, FlowRows, ResultRows
 from headgate.files.result_tables import ResultTables
 from headgate.scenario import Group
 from headgate.scenario.fair import FairUnit
-from headgate.scenario.queues import queue_of
+from headgate.scenario.queues import queue_of, sharing
 
 
 class LinkView:
@@ -91,9 +91,18 @@ class FlowsView:
         return self._rows[column][:, self._selected]
 
     def total(self, column: str) -> Array:
-        """The sum over flows. A flow without a value, as without a fair share, adds nothing."""
-        whole: Array = np.nansum(self[column], axis=1)
+        """The sum over flows. A flow without a value, as without a fair share, adds nothing.
+
+        Rates of opposite directions of a link are not added (`queues.sharing`).
+        """
+        summed = self._sharing if column in RATES else self
+        whole: Array = np.nansum(summed[column], axis=1)
         return whole
+
+    @property
+    def _sharing(self) -> "FlowsView":
+        groups = sharing(self.result.scenario, self.groups)
+        return self if len(groups) == len(self.groups) else self.of(groups)
 
     def reasons(self) -> Iterator[str]:
         """The columns of drops by reason that are above 0 for some flow of the result."""
@@ -108,8 +117,9 @@ class FlowsView:
         return _of(table.where(qdisc=self.qdisc), self.groups)
 
     def windows(self, metric: str) -> list[Array]:
-        """A metric over time after the warm-up, summed over groups, one series for each seed."""
-        return windows(self.rows(ColumnArrays.of(self.result, "intervals").where(metric=metric)), self.result)
+        """A metric over time after the warm-up, summed over groups as in `total`, one series for each seed."""
+        summed = self._sharing if metric in RATES else self
+        return windows(summed.rows(ColumnArrays.of(self.result, "intervals").where(metric=metric)), self.result)
 
     def histograms(self, table: str, measure: str) -> list[BinnedValues]:
         """The histogram of a distribution for each seed. Queueing delays and losses are those at each group's queue."""
@@ -131,6 +141,9 @@ class FlowsView:
     def _tables(self) -> dict[str, ColumnArrays]:
         return {name: self.rows(ColumnArrays.of(self.result, name)) for name in VALUES}
 
+
+#: The columns of `flows` that are rates of a link's capacity.
+RATES = ("goodput_bps", "throughput_bps", "fair_share_bps")
 
 #: The tables of distributions, each with the name of its column of values.
 VALUES = {"delays": "delay_ms", "losses": "value"}
