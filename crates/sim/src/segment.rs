@@ -38,14 +38,14 @@ pub enum SegmentContents {
     },
     /// A datagram of a constant-rate source.
     Datagram,
-    /// A TFRC datagram. Its flow keeps the remaining fields.
-    Tfrc { seq: u32 },
-    /// A TFRC report, kept in [`ReportSlab`].
+    /// A datagram of a flow with congestion control, which keeps the remaining fields.
+    Controlled { seq: u32 },
+    /// A report of such a flow's receiver, kept in a slab of its kind, such as [`ReportSlab`].
     Report(SlabId),
 }
 
 // Bits from the low end: 32 of sequence number (in a datagram: its number, in a report: its slab index), two of kind,
-// one flag. The lower bit of the kind tells replies from data. The flag tells TFRC's datagrams from others. An
+// one flag. The lower bit of the kind tells replies from data. The flag tells datagrams with congestion control from others. An
 // acknowledgement has two more flags and 27 bits of its options' slab index (0: none). Data has 29 bits of send time.
 const KIND: u32 = 32;
 const FLAG: u32 = 34;
@@ -86,7 +86,7 @@ impl Segment {
         Segment(u64::from(number) | DATAGRAM << KIND)
     }
 
-    pub fn tfrc(seq: u32) -> Segment {
+    pub fn controlled(seq: u32) -> Segment {
         Segment(u64::from(seq) | DATAGRAM << KIND | 1 << FLAG)
     }
 
@@ -112,7 +112,7 @@ impl Segment {
         self.0 & REPLY != 0
     }
 
-    /// Whether it is a datagram, of TFRC or not.
+    /// Whether it is a datagram, with congestion control or without.
     #[inline]
     pub fn is_any_datagram(self) -> bool {
         self.0 >> KIND & 3 == DATAGRAM
@@ -156,7 +156,7 @@ impl Segment {
                 SegmentContents::Ack { ack: number, ece: flag, ace, options }
             }
             REPORT => SlabId::new(number).map_or(SegmentContents::Datagram, SegmentContents::Report),
-            _ if flag => SegmentContents::Tfrc { seq: number },
+            _ if flag => SegmentContents::Controlled { seq: number },
             _ => SegmentContents::Datagram,
         }
     }
@@ -268,9 +268,9 @@ mod tests {
                 SegmentContents::Ack { ack: 0, ece: false, ace: 6, options: None }
             );
         }
-        let sent = Segment::tfrc(u32::MAX).with_send_time(Time::from_nanos(1 << 30));
+        let sent = Segment::controlled(u32::MAX).with_send_time(Time::from_nanos(1 << 30));
         assert!(!sent.is_reply() && !sent.is_datagram());
-        assert_eq!(sent.contents(), SegmentContents::Tfrc { seq: u32::MAX });
+        assert_eq!(sent.contents(), SegmentContents::Controlled { seq: u32::MAX });
         assert!(Segment::report(id).is_reply());
         assert_eq!(Segment::report(id).contents(), SegmentContents::Report(id));
         assert!(!Segment::datagram(3).is_reply());

@@ -4,6 +4,7 @@
 //! from state that every packet changes.
 
 mod arrivals;
+mod calls;
 mod fairness;
 mod loss;
 mod milestones;
@@ -14,6 +15,7 @@ mod response;
 mod shares;
 mod synchronization;
 
+pub use calls::{CallMeters, CallQuality};
 pub use fairness::FairnessRow;
 pub use loss::{Loss, LossPattern};
 pub use milestones::Milestones;
