@@ -34,7 +34,7 @@ rows! {
         fair_share_bps: Option<f64> as Unit::BitsPerSecond,
         /// Packets retransmitted.
         retransmits: u64 as Unit::Packets,
-        /// Retransmission timeouts. For TFRC, expiries of the nofeedback timer.
+        /// Retransmission timeouts. For TFRC, expiries of the nofeedback timer; 0 for calls.
         timeouts: u64 as Unit::Count,
         /// Congestion window, averaged over time; null for UDP.
         cwnd_mean: Option<f64> as Unit::Packets,
