@@ -16,7 +16,7 @@ NOT_RECOMPUTED = {
     ("traces", "rttvar_ms"): "Depends on which segment the sender chose to time.",
     ("traces", "rto_ms"): "Depends on the two before, and on the sender's backoff.",
     ("traces", "phase"): "State of the sender that no packet carries.",
-    ("traces", "rate_bps"): "Of flows of UDP with congestion control only, whose reports a capture keeps as datagrams without contents.",
+    ("traces", "rate_bps"): "Of UDP only, whose reports a capture keeps as datagrams without contents.",
     ("traces", "receive_rate_bps"): "Of TFRC only, whose reports a capture keeps as datagrams without contents.",
     ("traces", "loss_event_rate"): "Of TFRC only, whose reports a capture keeps as datagrams without contents.",
     ("events", "gauge:*"): "State of the discipline that no packet carries.",

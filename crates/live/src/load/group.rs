@@ -235,7 +235,7 @@ pub fn differences(scenario: &Scenario) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use headgate_scenario::Changes;
+    use headgate_scenario::{Changes, UdpCc};
 
     use super::*;
 
@@ -254,7 +254,11 @@ mod tests {
                       bbr";
         assert_eq!(refusal("[[tcp]]\nname = \"new\"\ncc = \"prague\"\n"), prague);
         assert!(refusal("[[tcp]]\ncc = \"dctcp\"\n").contains("`cc = \"dctcp\"`"));
-        assert!(refusal("[[udp]]\ncc = \"tfrc\"\n").contains("only simulated"));
+        for cc in UdpCc::ALL.iter().filter(|cc| cc.traits().reports) {
+            assert!(
+                refusal(&format!("[[udp]]\ncc = \"{cc}\"\n")).contains(&format!("`cc = \"{cc}\"` is only simulated"))
+            );
+        }
         assert!(refusal("[[tcp]]\nsend_buffer = \"64KB\"\n").contains("`send_buffer` is only simulated"));
         assert!(refusal("[[udp]]\nrate = \"1Mbit/s\"\npacket = \"1501B\"\n").contains("MTU is 1500B"));
         assert!(refusal("[[tcp]]\npacket = \"100B\"\n").contains("at least 128B"));
