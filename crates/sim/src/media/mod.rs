@@ -164,9 +164,9 @@ mod tests {
                     PacketReport { sent, bytes, arrived, marked: marked && !lost }
                 })
                 .collect();
-            let arrivals = packets.iter().filter_map(|packet| packet.arrived);
+            let mut arrivals = packets.iter().filter_map(|packet| packet.arrived);
             now = arrivals.clone().max().unwrap_or(sent).max(now) + Span::from_millis(1);
-            let rtt = arrivals.last().map(|arrived| now - arrived + Span::from_millis(1));
+            let rtt = arrivals.next_back().map(|arrived| now - arrived + Span::from_millis(1));
             controller.on_feedback(&Feedback { packets: &packets, rtt, in_flight: 10_000 }, now);
             assert!(controller.pacing_rate() >= controller.target());
             rates.push(controller.target());

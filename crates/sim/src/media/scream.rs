@@ -103,12 +103,13 @@ impl Scream {
 
     /// Takes round-trip time, delays and data in flight of a report.
     fn measure(&mut self, feedback: &Feedback<'_>, now: Time) {
-        let arrived = feedback.packets.iter().filter_map(|packet| packet.arrived.map(|at| (packet, at)));
-        for (packet, at) in arrived.clone() {
+        let mut newest = None;
+        for (packet, at) in feedback.packets.iter().filter_map(|packet| packet.arrived.map(|at| (packet, at))) {
+            newest = Some(packet);
             self.delay.add(at - packet.sent);
             self.marks = [self.marks[0] + u32::from(packet.marked), self.marks[1] + 1];
         }
-        if let Some((newest, _)) = arrived.last() {
+        if let Some(newest) = newest {
             let sample = (now - newest.sent).as_secs_f64();
             self.rtt = if self.rtt == 0.0 { sample } else { self.rtt + (sample - self.rtt) / 8.0 };
         }
