@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn the_error_for_a_feature_that_the_kernel_lacks_names_the_group_and_the_alternatives() {
-        let refusal = |groups| unsupported(&scenario(groups), "reno cubic bbr\n").unwrap_err();
+        let refusal = |groups: &str| unsupported(&scenario(groups), "reno cubic bbr\n").unwrap_err();
         let tahoe = "group \"old\": the kernel's TCP has no `recovery = \"tahoe\"`";
         assert_eq!(refusal("[[tcp]]\nname = \"old\"\nrecovery = \"tahoe\"\n"), tahoe);
         let prague = "group \"new\": the kernel has no congestion control for `cc = \"prague\"`; available: reno, cubic, \
