@@ -31,7 +31,7 @@ SCENARIOS = {
     "docs/disciplines/sfb.md": ("live",),
     "docs/guide/check.md": ("protect",),
     "docs/guide/live.md": ("chain", "linux", "live"),
-    "docs/guide/transport.md": ("bbr",),
+    "docs/guide/transport.md": ("bbr", "call"),
     "docs/guide/tuning.md": ("penalty-box", "portrait", "protect"),
     "docs/tutorial/first-finding.md": ("camera", "home"),
 }

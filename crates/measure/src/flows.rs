@@ -6,7 +6,7 @@ use headgate_scenario::{FairUnit, Hop, Scenario};
 use crate::active_shares::{active_fair_shares, activities};
 use crate::core_columns::CountColumns;
 use crate::link_ledger::LinkLedger;
-use crate::metrics::{Milestones, ReceiverMetrics};
+use crate::metrics::{CallQuality, Milestones, ReceiverMetrics};
 use crate::table::{GROUP, RowColumns, Unit, rows};
 
 rows! {
@@ -39,7 +39,7 @@ rows! {
         fair_share_bps: Option<f64> as Unit::BitsPerSecond,
         /// Packets retransmitted.
         retransmits: u64 as Unit::Packets,
-        /// Retransmission timeouts. For TFRC, expiries of the nofeedback timer.
+        /// Retransmission timeouts. For TFRC, expiries of the nofeedback timer; 0 for calls.
         timeouts: u64 as Unit::Count,
         /// Congestion window, averaged over time; null for UDP.
         cwnd_mean: Option<f64> as Unit::Packets,
@@ -47,6 +47,8 @@ rows! {
         queue_delay_ms_mean: Option<f64> as Unit::Milliseconds,
         /// Start-up, identification and response times.
         milestones: Milestones as RowColumns,
+        /// Late frames and freezes, of a call.
+        call: CallQuality as RowColumns,
     } also {
         /// Goodput over fair share; 1 is fair. Null without a fair share, as of a flow that stopped before the warm-up
         /// ended.
@@ -100,6 +102,7 @@ pub fn flow_rows<'a>(
             cwnd_mean: transport.cwnd_area.map(|area| area / span.as_nanos() as f64),
             queue_delay_ms_mean,
             milestones: ends.milestones(flow as usize, end),
+            call: ends.calls.of_flow(flow as usize),
         }
     };
     (0..).zip(transports).map(row).collect()

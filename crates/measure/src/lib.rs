@@ -48,8 +48,8 @@ pub use link_ledger::LinkLedger;
 pub use links::{LinkRow, record_run_totals};
 pub use max_min::{FlowDemand, max_min};
 pub use metrics::{
-    FairnessRow, LossPattern, LossSynchronization, Milestones, OneWayDelays, PortMetrics, PortRow, ReceiverMetrics,
-    ReorderingMeter, ResponseTimes, SendingOrder, one_way_delays,
+    CallMeters, CallQuality, FairnessRow, LossPattern, LossSynchronization, Milestones, OneWayDelays, PortMetrics,
+    PortRow, ReceiverMetrics, ReorderingMeter, ResponseTimes, SendingOrder, one_way_delays,
 };
 pub use occupancy::Occupancy;
 pub use outcome::{Outcome, RunObserver, TransferRow};

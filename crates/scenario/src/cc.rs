@@ -34,8 +34,15 @@ pub struct ControllerTraits {
     pub selective: bool,
     /// Losses are detected by transmission times.
     pub times: bool,
-    /// The receiver of datagrams reports to the sender, which computes a rate. The source always has data to send.
+    /// The receiver of datagrams reports to the sender, which computes a rate.
     pub reports: bool,
+    /// The receiver reports every packet (RFC 8888), and the sender asks its source, a video call, for a rate. Other
+    /// senders with reports always have data to send.
+    pub media: bool,
+    /// Each packet's report counts at once: reports are frequent by default.
+    pub frequent_reports: bool,
+    /// Marks have no effect: `ecn` is refused.
+    pub ignores_marks: bool,
 }
 
 impl ControllerTraits {
@@ -53,6 +60,9 @@ impl ControllerTraits {
         selective: false,
         times: false,
         reports: false,
+        media: false,
+        frequent_reports: false,
+        ignores_marks: false,
     };
 }
 
@@ -136,6 +146,9 @@ controllers! {
     /// Congestion control of a UDP sender.
     UdpCc, "congestion control of UDP":
     Off "off" [], "sends what the source writes, whatever happens to its packets", "RFC 768";
+    Gcc "gcc" [reports media ignores_marks], "a call that sends below the rate at which delays begin to grow, and less after losses (WebRTC)", "draft-ietf-rmcat-gcc-02";
+    Nada "nada" [reports media], "a call whose rate follows one signal made of queueing delay, losses and marks", "RFC 8698";
+    Scream "scream" [reports media frequent_reports ect1], "a call with a window for the data in flight, which delay, losses and marks reduce (version 2, for L4S)", "draft-johansson-ccwg-rfc8298bis-screamv2";
     Tfrc "tfrc" [reports], "sends datagrams at the rate that TCP would have at the losses and round trips it meets", "RFC 5348";
 }
 

@@ -26,9 +26,10 @@ pub struct Controller {
 /// Keys that are listed as options of a controller. Their default depends on the controller, they change its reaction,
 /// or only some controllers have them.
 #[rustfmt::skip]
-const OPTIONS: [&str; 24] = [
+const OPTIONS: [&str; 26] = [
     "recovery", "window", "initial_window", "pacing", "ecn", "prr", "accecn", "hystart", "abe", "abc", "target", "gain", "cubic_beta",
-    "cubic_full_alpha", "cubic_hystart", "cubic_whole", "vegas_alpha", "vegas_beta", "vegas_gamma", "vegas_linux", "rate", "packet", "header", "feedback",
+    "cubic_full_alpha", "cubic_hystart", "cubic_whole", "vegas_alpha", "vegas_beta", "vegas_gamma", "vegas_linux", "rate", "min_rate",
+    "report_interval", "packet", "header", "feedback",
 ];
 
 impl Controller {
@@ -124,5 +125,8 @@ mod tests {
         assert_eq!([default("ledbat", "target"), default("ledbat", "gain")], ["100ms", "1.0"]);
         // TFRC's upper bound is its access link's rate.
         assert_eq!([default("tfrc", "rate"), default("tfrc", "header")], ["100Mbit/s", "40B"]);
+        // A call has a range of rates, and packets of its own. SCReAM's receiver reports often.
+        assert_eq!([default("nada", "rate"), default("nada", "min_rate")], ["2.5Mbit/s", "150kbit/s"]);
+        assert_eq!([default("gcc", "report_interval"), default("scream", "report_interval")], ["100ms", "20ms"]);
     }
 }

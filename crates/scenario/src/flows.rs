@@ -42,15 +42,15 @@ pub(crate) fn udp(raw: Spanned<RawUdp>, name: String, context: &DemandContext<'_
     let mut settings = UdpSettings::read(&raw, &section, raw.group.profile())?;
     let UdpSettings { cc, packet, jitter, .. } = settings;
     let payload = payload(&section, (&raw.packet, packet), (&raw.header, settings.header))?;
-    let source = Traffic::named("cbr");
-    check_greedy(cc, &raw.group, &source)?;
+    let source = Traffic::named(if cc.traits().media { "call" } else { "cbr" });
+    check_controlled_source(cc, &raw.group, &source)?;
     // A source may state its own rate; the default source does not.
     if !cc.traits().reports && raw.group.traffic.is_none() && raw.rate.is_none() {
         return Err(section.missing_key("rate"));
     }
     let shared = SharedKeys { name, group: raw.group, ends: raw.ends, headers: raw.headers, source };
     group(shared, &section, context, |link| {
-        if cc.traits().reports && raw.rate.is_none() {
+        if cc.traits().reports && settings.rate.is_none() {
             // With congestion control, the access link's rate is the upper bound.
             settings.rate = Some(link.rate);
         }
@@ -87,15 +87,19 @@ fn group<S>(
     })
 }
 
-/// A controlled flow always has data to send: any other source is refused.
-fn check_greedy(cc: UdpCc, raw: &RawGroup, default: &Traffic) -> Result<(), Fault> {
-    match &raw.traffic {
-        Some(traffic) if cc.traits().reports && traffic.get_ref() != default => {
-            let message = format!("with `cc = \"{cc}\"` flows always have more to send, and take no source");
-            Err(Fault::value(traffic.span(), message))
+/// A controlled flow always has data to send, or is a call: any other source is refused.
+fn check_controlled_source(cc: UdpCc, raw: &RawGroup, default: &Traffic) -> Result<(), Fault> {
+    let Some(traffic) = &raw.traffic else { return Ok(()) };
+    let message = match cc.traits() {
+        traits if traits.media && traffic.get_ref().name != default.name => {
+            format!("with `cc = \"{cc}\"` the source is a video call: `call`, with settings or without")
         }
-        _ => Ok(()),
-    }
+        traits if traits.reports && !traits.media && traffic.get_ref() != default => {
+            format!("with `cc = \"{cc}\"` flows always have more to send, and take no source")
+        }
+        _ => return Ok(()),
+    };
+    Err(Fault::value(traffic.span(), message))
 }
 
 type RawSize = Located<Size>;

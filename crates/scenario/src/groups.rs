@@ -11,7 +11,7 @@ use crate::network::Hop;
 pub enum Kind {
     /// TCP.
     Tcp,
-    /// UDP: unresponsive unless it uses TFRC.
+    /// UDP: unresponsive without congestion control.
     Udp,
 }
 

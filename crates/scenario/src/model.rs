@@ -86,23 +86,35 @@ impl<S> Deref for FlowGroup<S> {
 /// TCP flows, which send their source's data as fast as TCP allows, from `start` to `stop`.
 pub type TcpGroup = FlowGroup<TcpSettings>;
 
-/// UDP flows, which send their source's data, or as much as TFRC allows.
+/// UDP flows, which send their source's data, or as much as their congestion control allows.
 pub type UdpGroup = FlowGroup<UdpSettings>;
 
 impl UdpGroup {
-    /// Whether the flows use congestion control. They then always have data to send.
+    /// Whether the flows use congestion control. They then always have data to send, or are calls.
     pub fn is_controlled(&self) -> bool {
         self.cc.traits().reports
     }
 
+    /// Whether the flows are calls with a congestion control of media.
+    pub fn is_call(&self) -> bool {
+        self.cc.traits().media
+    }
+
+    /// Least rate of a call on the wire.
+    pub fn least(&self) -> Rate {
+        self.on_the_wire(self.min_rate).min(self.most())
+    }
+
     /// Highest long-run rate of one flow on the wire: its own, or its access link's.
     pub fn most(&self) -> Rate {
+        self.rate.map_or(self.sender.rate, |rate| self.on_the_wire(rate)).min(self.sender.rate)
+    }
+
+    /// A rate that counts what `rate_of` says, as one on the wire.
+    fn on_the_wire(&self, rate: Rate) -> Rate {
         let rated = self.rate_of.bytes(self.packet, self.header);
-        let on_the_wire = |rate: Rate| {
-            let bits = u128::from(rate.as_bits()) * u128::from(self.packet) / u128::from(rated.max(1));
-            Rate::from_bits(u64::try_from(bits).unwrap_or(u64::MAX))
-        };
-        self.rate.map_or(self.sender.rate, on_the_wire).min(self.sender.rate)
+        let bits = u128::from(rate.as_bits()) * u128::from(self.packet) / u128::from(rated.max(1));
+        Rate::from_bits(u64::try_from(bits).unwrap_or(u64::MAX))
     }
 }
 

@@ -222,6 +222,7 @@ fn every_ready_scenario_survives_a_round_trip_and_begins_with_a_description() {
             "access",
             "bbr",
             "buffers",
+            "call",
             "chain",
             "classes",
             "ecn",

@@ -210,7 +210,8 @@ fn value(key: &Key) -> BoxedStrategy<String> {
         "true or false" => any::<bool>().prop_map(|on| on.to_string()).boxed(),
         // Whole milliseconds or whole nanoseconds.
         "time" => {
-            let whole = (above_zero..=nanos(1) / 1_000_000).prop_map(Span::from_millis);
+            let least = nanos(0).div_ceil(1_000_000).max(above_zero);
+            let whole = (least..=nanos(1) / 1_000_000).prop_map(Span::from_millis);
             let any = (nanos(0) + above_zero..=nanos(1)).prop_map(Span::from_nanos);
             prop_oneof![whole, any].prop_map(|time| format!("\"{time}\"")).boxed()
         }
@@ -258,6 +259,9 @@ fn fitting(mut lines: Lines) -> Lines {
     let [packet, header] = ["packet", "header"].map(|key| number_of_bytes(lines[key].trim_matches('"')));
     lines.insert("packet", format!("\"{}\"", Bytes(packet.max(1))));
     lines.insert("header", format!("\"{}\"", Bytes(header % packet.max(1))));
+    if lines.contains_key("min_rate") {
+        return fitting_udp(lines);
+    }
     let Some(cc) = Cc::ALL.iter().find(|cc| lines["cc"] == format!("\"{cc}\"")) else { return lines };
     let longest = Span::parse(lines["max_rto"].trim_matches('"')).unwrap();
     for key in ["initial_rto", "min_rto", "rto_granularity"] {
@@ -290,6 +294,21 @@ fn fitting(mut lines: Lines) -> Lines {
         if !matches!(lines["recovery"].as_str(), "\"sack\"" | "\"rack\"") {
             lines.insert("vegas_linux", "false".to_string());
         }
+    }
+    lines
+}
+
+/// The same for UDP: only calls have their options, and their least rate is at most the greatest.
+fn fitting_udp(mut lines: Lines) -> Lines {
+    let cc = UdpCc::ALL.iter().find(|cc| lines["cc"] == format!("\"{cc}\"")).unwrap();
+    if !cc.traits().media {
+        lines.retain(|key, _| !matches!(*key, "min_rate" | "report_interval"));
+    } else {
+        let [least, most] = ["min_rate", "rate"].map(|key| Rate::parse(lines[key].trim_matches('"')).unwrap());
+        lines.insert("min_rate", format!("\"{}\"", least.min(most)));
+    }
+    if cc.traits().ignores_marks {
+        lines.insert("ecn", "false".to_string());
     }
     lines
 }
@@ -331,7 +350,11 @@ fn udp() -> impl Strategy<Value = UdpGroup> {
     });
     (1..1000_u32, sources, (access(), access()), times(), headers(), settings).prop_map(
         |(flows, traffic, (sender, receiver), (start, stop), headers, mut settings)| {
-            let traffic = if settings.cc == UdpCc::Off { traffic } else { Traffic::named("cbr") };
+            let traffic = match settings.cc.traits() {
+                traits if traits.media => "call:fps=25,lag=50ms".parse().unwrap(),
+                traits if traits.reports => Traffic::named("cbr"),
+                _ => traffic,
+            };
             let UdpSettings { packet, header, jitter, rate_of, .. } = settings;
             let rated = rate_of.bytes(packet, header);
             let rate = settings.rate.expect("drawn");

@@ -122,6 +122,8 @@ const KEYS: &[Row] = &[
     ("tcp[0].target", Time, MORE, "[[tcp]]", "cc = \"ledbat\"\ntarget = @"),
     ("tcp[0].gain", Real, MORE, "[[tcp]]", "cc = \"ledbat\"\ngain = @"),
     ("udp[0].rate", Rate, MORE, "[[udp]]", "rate = @"),
+    ("udp[0].min_rate", Rate, MORE, "[[udp]]", "cc = \"gcc\"\nmin_rate = @"),
+    ("udp[0].report_interval", Time, MORE, "[[udp]]", "cc = \"gcc\"\nreport_interval = @"),
     ("udp[0].flows", Count, MORE, "[[udp]]", "flows = @"),
     ("udp[0].packet", Size, MORE, "[[udp]]", "packet = @"),
     ("udp[0].header", Size, OK, "[[udp]]", "header = @"),

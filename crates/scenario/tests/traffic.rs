@@ -127,7 +127,7 @@ fn errors_of_a_source_list_the_known_names() {
         let error = read(group).expect_err(group);
         (error.message, error.help.unwrap_or_default().to_string(), error.line.unwrap(), error.column.unwrap())
     };
-    let known = "known sources: cbr, exp, ftp, http, pareto, replay, telnet, video, voip, web";
+    let known = "known sources: call, cbr, exp, ftp, http, pareto, replay, telnet, video, voip, web";
     assert_eq!(
         fault("[[tcp]]\ntraffic = 'telent'"),
         ("unknown source `telent`; did you mean `telnet`?".into(), known.into(), 6, 11)
@@ -139,6 +139,10 @@ fn errors_of_a_source_list_the_known_names() {
     assert_eq!(message("[[udp]]\ntraffic = 'web'"), "web: this source works over tcp only");
     assert_eq!(message("[[tcp]]\ntraffic = 'voip'"), "voip: this source works over udp only");
     assert_eq!(message("[[udp]]\ntraffic = 'pareto'"), "pareto: a `rate` above 0 is missing");
+    assert_eq!(
+        message("[[udp]]\ncc = 'nada'\ntraffic = 'voip'"),
+        "`udp[0].traffic`: with `cc = \"nada\"` the source is a video call: `call`, with settings or without"
+    );
     assert_eq!(
         message("[[udp]]\ncc = 'tfrc'\ntraffic = 'voip'"),
         "`udp[0].traffic`: with `cc = \"tfrc\"` flows always have more to send, and take no source"

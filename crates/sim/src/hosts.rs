@@ -1,7 +1,7 @@
 //! The hosts: every flow's sender and receiver, by flow number, and the measurements at both ends.
 //!
 //! Each method handles one event and schedules the events that follow from it. Packets that leave the last link reach
-//! their receiver through [`Hosts::forward_packet`]. Acknowledgements and TFRC reports return through
+//! their receiver through [`Hosts::forward_packet`]. Acknowledgements and reports return through
 //! [`Hosts::acknowledge`], most of them without an event of their own (`ahead.rs`). A dropped or lost packet ends in
 //! [`Hosts::release`].
 
@@ -11,7 +11,7 @@ mod received;
 mod run_span;
 mod totals;
 
-use aqm::{Ecn, Packet, Time, Why};
+use aqm::{Packet, Time, Why};
 use headgate_link::{DrawnDelays, drawn_delays};
 use headgate_measure::{ReceiverMetrics, Traces, TransferRow};
 use headgate_scenario::{FlowHeaders, Paths, Scenario, TcpGroup, UdpGroup};
@@ -23,8 +23,8 @@ use crate::segment::{AckOptions, Segment, SegmentContents, SimPacket};
 use crate::send_clock::SendClock;
 use crate::tcp::Ack;
 use crate::traffic::{
-    FlowApp, Replies, Starts, TcpCounts, TcpFlow, TcpFlowSettings, TfrcFlows, TransferRequest, UdpFlow,
-    UdpFlowSettings, flow_stream, source_stream,
+    ControlledContext, ControlledFlows, FlowApp, Replies, Starts, TcpCounts, TcpFlow, TcpFlowSettings, TransferRequest,
+    UdpFlow, UdpFlowSettings, flow_stream, source_stream,
 };
 use received::ReceivedDatagrams;
 use run_span::RunSpan;
@@ -34,7 +34,7 @@ pub struct Hosts {
     pub(crate) tcp: Vec<TcpFlow>,
     pub(crate) udp: Vec<UdpFlow>,
     /// The UDP flows with congestion control.
-    pub(crate) tfrc: TfrcFlows,
+    pub(crate) controlled: ControlledFlows,
     /// Each TCP flow's counts at the end of the warm-up.
     warmup_counts: Vec<TcpCounts>,
     span: RunSpan,
@@ -71,7 +71,7 @@ impl Hosts {
         let mut hosts = Hosts {
             tcp: Vec::with_capacity(tcp_flows as usize),
             udp: Vec::with_capacity(udp_flows as usize),
-            tfrc: TfrcFlows::new(&scenario.udp, clock, udp_delays, tcp_flows),
+            controlled: ControlledFlows::new(&scenario.udp, clock, udp_delays, tcp_flows),
             warmup_counts: Vec::with_capacity(tcp_flows as usize),
             span: RunSpan::new(scenario),
             clock,
@@ -115,7 +115,7 @@ impl Hosts {
         for i in 0..group.flows {
             let mut rng = flow_stream(seed, &group.name, i);
             let (start, flow) = (starts.draw(i, &mut rng), self.tcp.len() + self.udp.len());
-            self.tfrc.add(group.is_controlled(), number as u16, rng.clone());
+            self.controlled.add(group, (number as u16, i), start, &rng);
             self.udp.push(UdpFlow::new(number as u16, start, group.source.start(i), rng));
             self.receiver_metrics.flow_begins(flow, self.tcp_settings.len() + number, start);
             match group.is_controlled() {
@@ -128,7 +128,7 @@ impl Hosts {
     pub fn start_flow(&mut self, id: u32, now: Time, queue: &mut EventQueue<SimEvent>) {
         match self.tcp.get_mut(id as usize) {
             Some(flow) => flow.start(id, &self.tcp_settings[flow.group as usize], now, queue),
-            None => self.tfrc.flow(id, now, queue).send(),
+            None => self.controlled.start(id, context(now, queue, &mut self.receiver_metrics)),
         }
         self.record_end(id, now);
         self.trace(id, now);
@@ -174,14 +174,14 @@ impl Hosts {
     pub fn sender_timer(&mut self, id: u32, now: Time, queue: &mut EventQueue<SimEvent>) {
         match self.tcp.get_mut(id as usize) {
             Some(flow) => flow.on_sender_timer(id, &self.tcp_settings[flow.group as usize], now, queue),
-            None => self.tfrc.flow(id, now, queue).on_sender_timer(),
+            None => self.controlled.on_sender_timer(id, context(now, queue, &mut self.receiver_metrics)),
         }
         self.trace(id, now);
     }
 
     pub fn receiver_timer(&mut self, id: u32, now: Time, queue: &mut EventQueue<SimEvent>) {
         let Some(flow) = self.tcp.get_mut(id as usize) else {
-            return self.tfrc.flow(id, now, queue).on_receiver_timer();
+            return self.controlled.on_receiver_timer(id, context(now, queue, &mut self.receiver_metrics));
         };
         flow.on_receiver_timer(id, &self.tcp_settings[flow.group as usize], now, &mut self.replies, queue);
     }
@@ -219,11 +219,11 @@ impl Hosts {
     pub fn release(&mut self, packet: &SimPacket, now: Time) {
         match packet.handle.contents() {
             SegmentContents::Ack { options: Some(id), .. } => _ = self.replies.ack_options.remove(id),
-            SegmentContents::Report(id) => self.tfrc.free_report(id),
+            SegmentContents::Report(id) => self.controlled.free_report(packet.flow.0 as u32, id),
             SegmentContents::Datagram => self.count_gone_datagram(packet.flow.0 as usize, now),
             SegmentContents::Ack { options: None, .. }
             | SegmentContents::Data { .. }
-            | SegmentContents::Tfrc { .. } => {}
+            | SegmentContents::Controlled { .. } => {}
         }
     }
 
@@ -234,14 +234,14 @@ impl Hosts {
                 let options = *self.replies.ack_options.get(id);
                 Segment::ack(ack, ece, ace, Some(self.replies.ack_options.insert(options)?))
             }
-            SegmentContents::Report(id) => Segment::report(self.tfrc.copy_report(id)?),
+            SegmentContents::Report(id) => Segment::report(self.controlled.copy_report(packet.flow.0 as u32, id)?),
             SegmentContents::Datagram => {
                 self.udp[packet.flow.0 as usize - self.tcp.len()].add_copy();
                 packet.handle
             }
             SegmentContents::Ack { options: None, .. }
             | SegmentContents::Data { .. }
-            | SegmentContents::Tfrc { .. } => packet.handle,
+            | SegmentContents::Controlled { .. } => packet.handle,
         };
         Some(Packet { handle, ..*packet })
     }
@@ -290,10 +290,9 @@ impl Hosts {
         let flow = &mut udp[id as usize - self.tcp.len()];
         let settings = &udp_settings[flow.group as usize];
         let arrives = match packet.handle.contents() {
-            // TFRC's receiver acts at once, with the later arrival time, as TCP's does.
-            SegmentContents::Tfrc { seq } => {
-                let data = (seq, packet.ecn == Ecn::Ce);
-                self.tfrc.flow(id, now, queue).on_data(data)
+            // The receiver acts at once, with the later arrival time, as TCP's does.
+            SegmentContents::Controlled { seq } => {
+                self.controlled.on_data(packet, seq, context(now, queue, receiver_metrics))
             }
             _ => flow.receive(id, packet.bytes, settings, now),
         };
@@ -316,7 +315,9 @@ impl Hosts {
         self.delivered_packets += 1;
         let id = packet.flow.0 as u32;
         match packet.handle.contents() {
-            SegmentContents::Report(report) => self.tfrc.flow(id, now, queue).on_report(report),
+            SegmentContents::Report(report) => {
+                self.controlled.on_report(id, report, context(now, queue, &mut self.receiver_metrics));
+            }
             contents => {
                 let flow = &mut self.tcp[id as usize];
                 let settings = &self.tcp_settings[flow.group as usize];
@@ -333,7 +334,7 @@ impl Hosts {
         let Some(traces) = &mut self.traces else { return };
         traces.record(id, now, || match self.tcp.get(id as usize) {
             Some(flow) => flow.state(&self.tcp_settings[flow.group as usize]),
-            None => self.tfrc.state(id),
+            None => self.controlled.state(id),
         });
     }
 
@@ -362,15 +363,24 @@ impl Hosts {
 
     /// Whether more options or reports are on their way than packets can number.
     pub fn has_overflowed(&self) -> bool {
-        self.replies.ack_options.has_overflowed() || self.tfrc.has_overflowed()
+        self.replies.ack_options.has_overflowed() || self.controlled.has_overflowed()
     }
 
     /// Ends the warm-up: resets the counts.
     pub fn restart(&mut self, now: Time) {
         self.end_warmup(now);
-        self.tfrc.restart();
+        self.controlled.restart();
         self.receiver_metrics.restart(now);
     }
+}
+
+/// The context of a UDP flow with congestion control.
+fn context<'a>(
+    now: Time,
+    queue: &'a mut EventQueue<SimEvent>,
+    metrics: &'a mut ReceiverMetrics,
+) -> ControlledContext<'a> {
+    ControlledContext { now, queue, meters: &mut metrics.calls }
 }
 
 /// A packet arrives at `link` from another one.

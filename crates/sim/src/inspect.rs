@@ -53,7 +53,7 @@ impl Hosts {
     fn sender_state(&self, id: u32) -> Option<SenderState> {
         match self.tcp.get(id as usize) {
             Some(flow) => Some(flow.state(&self.tcp_settings[flow.group as usize])),
-            None => self.tfrc.is_controlled(id).then(|| self.tfrc.state(id)),
+            None => self.controlled.is_controlled(id).then(|| self.controlled.state(id)),
         }
     }
 }

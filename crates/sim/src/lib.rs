@@ -10,6 +10,7 @@ mod hosts;
 mod inspect;
 mod link;
 mod link_discipline;
+mod media;
 mod memory;
 mod net;
 mod prefetch;

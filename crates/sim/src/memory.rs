@@ -7,7 +7,7 @@
 use aqm::settings::pairs;
 use aqm::{Limit, Qdisc, registry};
 use headgate_measure::IntervalRow;
-use headgate_scenario::{Group, Hop, Identity, Kind, Scenario};
+use headgate_scenario::{Group, Hop, Identity, Kind, Scenario, UdpGroup};
 
 use crate::link_discipline::{ExternalDisciplines, table_bytes};
 use crate::segment::SimPacket;
@@ -17,6 +17,10 @@ use crate::segment::SimPacket;
 const TCP_FLOW: u64 = 1300;
 /// Bytes of a UDP flow.
 const UDP_FLOW: u64 = 700;
+/// Bytes of a call without its packets, of each packet, and how long packets are kept (`media/packet_history.rs`).
+const CALL: u64 = 12_000;
+const CALL_PACKET: u64 = 24;
+const CALL_HISTORY_SECONDS: u64 = 3;
 /// Bytes that one flow takes at a link that it crosses, with drops and marks.
 const FLOW_AT_LINK: u64 = 80;
 /// Bytes that one group takes at a link direction: histograms of delays and losses, mostly empty.
@@ -68,8 +72,17 @@ fn crossing_flows(scenario: &Scenario) -> Vec<u64> {
 
 fn flows(scenario: &Scenario) -> MemoryUse {
     let of = |group: &Group<'_>| if group.kind == Kind::Tcp { TCP_FLOW } else { UDP_FLOW };
-    let bytes = scenario.groups().map(|group| u64::from(group.flows) * of(&group)).sum();
-    MemoryUse { what: format!("{} flows", scenario.total_flows()), key: most_flows(scenario), bytes }
+    let bytes: u64 = scenario.groups().map(|group| u64::from(group.flows) * of(&group)).sum();
+    let calls = scenario.udp.iter().filter(|group| group.is_call());
+    let calls: u64 = calls.map(|group| u64::from(group.flows) * call(group)).sum();
+    MemoryUse { what: format!("{} flows", scenario.total_flows()), key: most_flows(scenario), bytes: bytes + calls }
+}
+
+/// Bytes of a call beyond a UDP flow: its controller and frames, and the packets of the last seconds in a buffer that
+/// doubles.
+fn call(group: &UdpGroup) -> u64 {
+    let packets = CALL_HISTORY_SECONDS * group.most().as_bits() / 8 / u64::from(group.packet);
+    CALL + 2 * CALL_PACKET * packets
 }
 
 /// The key of the group with the most flows.

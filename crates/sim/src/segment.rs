@@ -41,14 +41,14 @@ pub enum SegmentContents {
     },
     /// A datagram of a constant-rate source.
     Datagram,
-    /// A TFRC datagram. Its flow keeps the remaining fields.
-    Tfrc { seq: u32 },
-    /// A TFRC report, kept in [`ReportSlab`].
+    /// A datagram of a flow with congestion control, which keeps the remaining fields.
+    Controlled { seq: u32 },
+    /// A report of such a flow's receiver, kept in a slab of its kind, such as [`ReportSlab`].
     Report(SlabId),
 }
 
 // Bits from the low end: 32 of sequence number (in a datagram: its number, in a report: its slab index), two of kind,
-// one flag. The lower bit of the kind tells replies from data. The flag tells TFRC's datagrams from others. An
+// one flag. The lower bit of the kind tells replies from data. The flag tells datagrams with congestion control from others. An
 // acknowledgement has three more of its ACE field and 26 of its options' slab index (0: none). Data has 29 bits of send
 // time.
 const KIND: u32 = 32;
@@ -84,7 +84,7 @@ impl Segment {
         Segment(u64::from(number) | DATAGRAM << KIND)
     }
 
-    pub fn tfrc(seq: u32) -> Segment {
+    pub fn controlled(seq: u32) -> Segment {
         Segment(u64::from(seq) | DATAGRAM << KIND | 1 << FLAG)
     }
 
@@ -116,7 +116,7 @@ impl Segment {
         self.0 as u32
     }
 
-    /// Whether it is a datagram, of TFRC or not.
+    /// Whether it is a datagram, with congestion control or without.
     #[inline]
     pub fn is_any_datagram(self) -> bool {
         self.0 >> KIND & 3 == DATAGRAM
@@ -166,7 +166,7 @@ impl Segment {
                 SegmentContents::Ack { ack: number, ece: flag, ace, options }
             }
             REPORT => SlabId::new(number).map_or(SegmentContents::Datagram, SegmentContents::Report),
-            _ if flag => SegmentContents::Tfrc { seq: number },
+            _ if flag => SegmentContents::Controlled { seq: number },
             _ => SegmentContents::Datagram,
         }
     }
@@ -301,7 +301,7 @@ mod tests {
             let sent = Time::from_nanos(sent % (now.as_nanos() + 1));
             let kinds = [
                 (Segment::data(number, flag), SegmentContents::Data { seq: number, cwr: flag }),
-                (Segment::tfrc(number), SegmentContents::Tfrc { seq: number }),
+                (Segment::controlled(number), SegmentContents::Controlled { seq: number }),
                 (Segment::datagram(number), SegmentContents::Datagram),
             ];
             for (segment, contents) in kinds {

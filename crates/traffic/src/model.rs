@@ -26,6 +26,10 @@ pub trait SourceModel: Sized {
     /// before [`next`](SourceModel::next).
     fn done(&self, _flow: &mut Self::State, _took: Span) {}
 
+    /// Congestion control requests `rate` bytes of data a second, at `at` after the flow's start. Sources that cannot
+    /// change their rate ignore it.
+    fn follow(&self, _flow: &mut Self::State, _rate: f64, _at: Span) {}
+
     /// Mean bytes per flow; `None` if endless or dependent on the network.
     fn mean_bytes(&self) -> Option<f64> {
         None

@@ -130,11 +130,17 @@ macro_rules! sources {
             pub fn done(&mut self, took: Span) {
                 match self { $(FlowSource::$kind(kind, flow) => kind.done(flow, took)),+ }
             }
+
+            /// Congestion control requests `rate` bytes of data a second, at `at` after the flow's start.
+            pub fn follow(&mut self, rate: f64, at: Span) {
+                match self { $(FlowSource::$kind(kind, flow) => kind.follow(flow, rate, at)),+ }
+            }
         }
     };
 }
 
 sources! {
+    "call", Call [Udp], "Frames of a video call, at the rate that congestion control allows.", "RFC 8593";
     "cbr", Cbr [Tcp Udp], "Packets at a constant rate, or at rates that follow a schedule.",
         "ns-2.35, `Application/Traffic/CBR`";
     "exp", Exp [Tcp Udp], "Bursts with exponentially distributed on and off periods.",

@@ -268,7 +268,7 @@ fn sources_of_the_other_protocol_and_contradictory_settings_are_refused() {
     assert_eq!(error("replay:file=a.csv", &UDP), "there is no a.csv");
     assert_eq!(
         error("telent", &TCP),
-        "unknown source `telent`; did you mean `telnet`? (known: cbr, exp, ftp, http, pareto, replay, telnet, video, voip, web)"
+        "unknown source `telent`; did you mean `telnet`? (known: call, cbr, exp, ftp, http, pareto, replay, telnet, video, voip, web)"
     );
     assert!(error("telnet:gapp=1s", &TCP).starts_with("unknown parameter `gapp`; did you mean `gap`?"));
 }

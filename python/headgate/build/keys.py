@@ -185,6 +185,8 @@ class UdpKeys(TypedDict, total=False):
     traffic: str | Traffic | Mapping[str, Any]
     cc: str
     rate: Rate
+    min_rate: Rate
+    report_interval: Time
     packet: Size
     header: Size
     feedback: Size

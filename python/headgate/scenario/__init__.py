@@ -48,8 +48,8 @@ class Group(NamedTuple):
     """A group of flows.
 
     `kind` is `tcp` or `udp`. `rate_bps` is the rate of each flow on the wire, None if congestion control or a source
-    sets it. `responsive` flows reduce their rate on loss (TCP, and UDP with TFRC). `greedy` flows demand more than
-    their max-min fair share. `brief` flows end and demand at most their fair share.
+    sets it. `responsive` flows reduce their rate on loss (TCP, and UDP with congestion control). `greedy` flows demand
+    more than their max-min fair share. `brief` flows end and demand at most their fair share.
     """
 
     name: str

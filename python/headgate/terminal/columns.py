@@ -133,6 +133,7 @@ def columns(scenario: Scenario, rows: list[DisciplineRow]) -> list[ResultColumn]
     own = alone or len(scenario.ways) > 1
     return [
         *(column for part in parts for column in _goodput(part)),
+        *(column for part in parts for column in _frames(part, rows)),
         *(_group_delay(scenario, group) for group in groups if own),
         *(_jain(scenario, number) for number in range(len(scenario.fair_units))),
         *([_utilization()] if alone else []),
@@ -201,6 +202,17 @@ def _goodput(part: Traffic) -> list[ResultColumn]:
         of_fair = ResultColumn(_titled(part, "% of\nfair"), share, 100, 1, lambda value: -value, 3)
         return [rate._replace(cost=lambda value: -value), of_fair]
     return [rate, ResultColumn(_titled(part, "times\nfair"), share, 1, 2, lambda value: abs(value - 1), 7)]
+
+
+def _frames(part: Traffic, rows: list[DisciplineRow]) -> list[ResultColumn]:
+    """Late frames and freezes, if there are calls."""
+    if all(row.traffic[part.name]["late_frame_rate"]["mean"] is None for row in rows):
+        return []
+    late = ResultColumn("frames\nlate %", lambda row: row.traffic[part.name]["late_frame_rate"], 100, 1, lambda v: v, 9)
+    freezes = ResultColumn(
+        "freezes\na min", lambda row: row.traffic[part.name]["freezes_per_minute"], 1, 2, lambda value: value, 8
+    )
+    return [late, freezes]
 
 
 def _titled(part: Traffic, what: str) -> str:

@@ -32,12 +32,15 @@ class TcpTrace:
 
 @dataclass(frozen=True)
 class TfrcTrace:
-    """A summary of a TFRC sender's trace: shares of time by phase, allowed rates in bit/s, and the loss event rate."""
+    """A summary of the trace of a UDP sender with congestion control: shares of time by phase, and rates in bit/s.
+
+    Only TFRC has a loss event rate.
+    """
 
     phases: dict[str, float]
     rate_bps_mean: float
     rate_bps_max: float
-    loss_event_rate_mean: float
+    loss_event_rate_mean: float | None
     srtt_ms_mean: float | None
     srtt_ms_min: float | None
     timeouts_s: list[float]
@@ -107,7 +110,7 @@ def tcp_trace(traced: TraceRows) -> TcpTrace:
 
 
 def tfrc_trace(traced: TraceRows) -> TfrcTrace:
-    """The summary of a TFRC sender's trace."""
-    rate, loss = traced.column("rate_bps"), traced.mean(traced.column("loss_event_rate"))
-    most = traced.most(rate)
+    """The summary of the trace of a UDP sender with congestion control."""
+    rate, mean = traced.column("rate_bps"), traced.mean(traced.column("loss_event_rate"))
+    most, loss = traced.most(rate), None if np.isnan(mean) else mean
     return TfrcTrace(rate_bps_mean=traced.mean(rate), rate_bps_max=most, loss_event_rate_mean=loss, **traced.common())

@@ -273,7 +273,7 @@ def _sender(facts: FlowFacts) -> Iterator[str]:
 
 
 def _traced(trace: TcpTrace | TfrcTrace) -> Iterator[str]:
-    """Sentences from the traces of a TCP or TFRC sender."""
+    """Sentences from the trace of a sender with congestion control."""
     shares = sorted(trace.phases.items(), key=lambda item: -item[1])
     spent = [f"{_percent(share)} of the time in {PHASES.get(name, name)}" for name, share in shares]
     yield f"Phases: {style.listed(spent)}."
@@ -282,8 +282,11 @@ def _traced(trace: TcpTrace | TfrcTrace) -> Iterator[str]:
         yield f"Congestion window: {mean} packets on average, {most} at most."
     else:
         mean, most = style.measured(trace.rate_bps_mean), style.measured(trace.rate_bps_max)
-        yield f"Allowed rate without headers: {mean} on average, {most} at most."
-        yield f"Loss event rate: {_percent(trace.loss_event_rate_mean)} on average."
+        if trace.loss_event_rate_mean is None:
+            yield f"Target rate: {mean} on average, {most} at most."
+        else:
+            yield f"Allowed rate without headers: {mean} on average, {most} at most."
+            yield f"Loss event rate: {_percent(trace.loss_event_rate_mean)} on average."
     if trace.srtt_ms_mean is not None and trace.srtt_ms_min is not None:
         mean, least = style.number(trace.srtt_ms_mean), style.number(trace.srtt_ms_min)
         yield f"Smoothed round-trip time: {mean} ms on average, {least} ms at least."

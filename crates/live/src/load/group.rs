@@ -235,7 +235,7 @@ pub fn differences(scenario: &Scenario) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use headgate_scenario::Changes;
+    use headgate_scenario::{Changes, UdpCc};
 
     use super::*;
 
@@ -247,14 +247,18 @@ mod tests {
 
     #[test]
     fn the_error_for_a_feature_that_the_kernel_lacks_names_the_group_and_the_alternatives() {
-        let refusal = |groups| unsupported(&scenario(groups), "reno cubic bbr\n").unwrap_err();
+        let refusal = |groups: &str| unsupported(&scenario(groups), "reno cubic bbr\n").unwrap_err();
         let tahoe = "group \"old\": the kernel's TCP has no `recovery = \"tahoe\"`";
         assert_eq!(refusal("[[tcp]]\nname = \"old\"\nrecovery = \"tahoe\"\n"), tahoe);
         let prague = "group \"new\": the kernel has no congestion control for `cc = \"prague\"`; available: reno, cubic, \
                       bbr";
         assert_eq!(refusal("[[tcp]]\nname = \"new\"\ncc = \"prague\"\n"), prague);
         assert!(refusal("[[tcp]]\ncc = \"dctcp\"\n").contains("`cc = \"dctcp\"`"));
-        assert!(refusal("[[udp]]\ncc = \"tfrc\"\n").contains("only simulated"));
+        for cc in UdpCc::ALL.iter().filter(|cc| cc.traits().reports) {
+            assert!(
+                refusal(&format!("[[udp]]\ncc = \"{cc}\"\n")).contains(&format!("`cc = \"{cc}\"` is only simulated"))
+            );
+        }
         assert!(refusal("[[tcp]]\nsend_buffer = \"64KB\"\n").contains("`send_buffer` is only simulated"));
         assert!(refusal("[[udp]]\nrate = \"1Mbit/s\"\npacket = \"1501B\"\n").contains("MTU is 1500B"));
         assert!(refusal("[[tcp]]\npacket = \"100B\"\n").contains("at least 128B"));

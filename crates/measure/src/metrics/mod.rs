@@ -4,6 +4,7 @@
 //! from state that every packet changes.
 
 mod arrivals;
+mod calls;
 mod fairness;
 mod group_slots;
 mod loss;
@@ -16,6 +17,7 @@ mod shares;
 mod synchronization;
 mod unit_slots;
 
+pub use calls::{CallMeters, CallQuality};
 pub use fairness::FairnessRow;
 pub use loss::{Loss, LossPattern};
 pub use milestones::Milestones;

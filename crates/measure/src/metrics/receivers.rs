@@ -5,6 +5,7 @@ use aqm::{Span, Time, Why};
 use headgate_scenario::{Scenario, UdpGroup};
 
 use super::arrivals::{Arrivals, RunPhase};
+use super::calls::CallMeters;
 use super::fairness::{FairnessMeter, FairnessRow};
 use super::group_slots::IndexedGroup;
 use super::milestones::{MilestoneMeter, Milestones};
@@ -38,6 +39,8 @@ pub struct ReceiverMetrics {
     delays: Vec<OneWayDelays>,
     /// Reordered packets of each flow.
     pub reordering: ReorderingMeter,
+    /// Frames of the calls among the flows.
+    pub calls: CallMeters,
 }
 
 impl ReceiverMetrics {
@@ -53,11 +56,13 @@ impl ReceiverMetrics {
         let links = SharedLinks::new(scenario, &cohorts);
         let flows = scenario.total_flows() as usize;
         let window = [scenario.warmup, scenario.duration].map(|span| Time::ZERO + span);
+        let delays = one_way_delays(scenario);
         ReceiverMetrics {
+            calls: CallMeters::new(scenario, &delays),
             arrivals: Arrivals::new(window, scenario.record.interval, [flows, fair_shares.len()]),
             milestones: MilestoneMeter::new(flows, watched_flows(scenario, &cohorts, &fair_shares, &stops)),
             fairness: FairnessMeter::by_cohorts(cohorts, &groups, links),
-            delays: one_way_delays(scenario),
+            delays,
             reordering: ReorderingMeter::new(flows),
         }
     }
@@ -155,7 +160,7 @@ impl ReceiverMetrics {
     }
 }
 
-/// UDP flows that offer more than their fair share plus the slack. TCP and TFRC respond by themselves.
+/// UDP flows that offer more than their fair share plus the slack. Flows with congestion control respond by themselves.
 fn watched_flows(
     scenario: &Scenario,
     cohorts: &Cohorts,
@@ -178,7 +183,7 @@ fn watched_flows(
 fn least_datagram(group: &UdpGroup) -> u32 {
     let payload = group.packet - group.header;
     match group.source.write_bytes() {
-        _ if group.is_controlled() => group.packet,
+        _ if group.is_controlled() && !group.is_call() => group.packet,
         Some(bytes) if bytes % u64::from(payload) == 0 => group.packet,
         Some(bytes) => group.header + (bytes % u64::from(payload)) as u32,
         None => group.header,

@@ -27,8 +27,9 @@ keys! {
         /// all nodes of the route in order, in place of `from` and `to`; otherwise the route with the fewest links is
         /// taken
         route: Vec<Spanned<String>>, "";
-        /// [the source of the data](traffic.md), a text or a table; TFRC flows take none and always have data to send
-        traffic: Traffic, "TCP: `\"ftp\"`, endless data; UDP: `\"cbr\"`, packets at `rate`";
+        /// [the source of the data](traffic.md), a text or a table; TFRC flows take none and always have data to send,
+        /// and the source of a call is `call`
+        traffic: Traffic, "TCP: `\"ftp\"`, endless data; UDP: `\"cbr\"`, packets at `rate`; calls: `\"call\"`";
     }
 }
 

@@ -9,7 +9,7 @@
 
 use aqm::Time;
 
-use super::{Hosts, acknowledge_flow};
+use super::{Hosts, acknowledge_flow, context};
 use crate::event::{EventKind, SimEvent};
 use crate::event_queue::EventQueue;
 use crate::segment::SimPacket;
@@ -20,7 +20,7 @@ impl Hosts {
     pub(super) fn receive_reply(&mut self, packet: &SimPacket, now: Time, queue: &mut EventQueue<SimEvent>) {
         let id = packet.flow.0 as u32;
         let Some(flow) = self.tcp.get_mut(id as usize) else {
-            let arrives = self.tfrc.flow(id, now, queue).report_arrives();
+            let arrives = self.controlled.report_arrives(packet, context(now, queue, &mut self.receiver_metrics));
             return queue.push(arrives, SimEvent::of_packet(EventKind::ToSender, 0, *packet));
         };
         let settings = &self.tcp_settings[usize::from(flow.group)];

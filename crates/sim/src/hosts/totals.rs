@@ -13,7 +13,7 @@ impl Hosts {
     pub fn sent_packets(&self) -> u64 {
         let data: u64 = self.tcp.iter().map(|flow| flow.segments_sent()).sum();
         let datagrams: u64 = self.udp.iter().map(|flow| flow.sent).sum();
-        data + self.replies.sent + datagrams + self.tfrc.sent_packets()
+        data + self.replies.sent + datagrams + self.controlled.sent_packets()
     }
 
     /// Whether `packet` is a datagram that its source sends only at `now` or later.
@@ -43,7 +43,7 @@ impl Hosts {
                 cwnd_area: Some(after.cwnd_area - before.cwnd_area),
             }
         });
-        let udp = self.udp.iter().zip(self.tfrc.timeouts()).map(|(flow, timeouts)| TransportCounts {
+        let udp = self.udp.iter().zip(self.controlled.timeouts()).map(|(flow, timeouts)| TransportCounts {
             group: (self.tcp_settings.len() + flow.group as usize) as u32,
             retransmits: 0,
             timeouts: timeouts.into(),

@@ -67,6 +67,12 @@ impl LossHistory {
         (weight / sum).min(without.1 / without.0).min(1.0)
     }
 
+    /// The weighted mean of the closed intervals in packets; `None` before the first loss.
+    pub fn closed_interval(&self) -> Option<f64> {
+        let (sum, weight) = self.sums(0, 1.0);
+        self.has_losses().then(|| sum / weight)
+    }
+
     /// `I_0`: packets since the last loss event began.
     fn current(&self, next: u32) -> f64 {
         f64::from(next.saturating_sub(self.start))

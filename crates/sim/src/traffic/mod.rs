@@ -1,15 +1,20 @@
 //! Traffic sources and their receivers: one file per transport, each with the access wires of its flows.
 
 mod app;
+mod controlled;
+mod media;
+mod media_flow;
 mod tcp;
 mod tcp_settings;
 mod tfrc;
 mod udp;
 
 pub use app::{FlowApp, TransferRequest};
+pub use controlled::{ControlledContext, ControlledFlows};
+use media::MediaFlows;
 pub use tcp::{TcpCounts, TcpFlow};
 pub use tcp_settings::TcpFlowSettings;
-pub use tfrc::TfrcFlows;
+use tfrc::TfrcFlows;
 pub use udp::{UdpFlow, UdpFlowSettings};
 
 use aqm::{ClassId, Ecn, FlowId, Packet, Span, Time};

@@ -214,12 +214,8 @@ impl TfrcFlowHandle<'_> {
             let data = flow.sender.send(allowance_used, *now);
             flow.jitter_factor = flow.rng.between(1.0 - settings.jitter, 1.0 + settings.jitter);
             flow.app_ready = *now + settings.interval;
-            let packet = packet(
-                *id,
-                settings.packet,
-                settings.ecn,
-                Segment::tfrc(data.seq).with_send_time(*now, settings.clock),
-            );
+            let segment = Segment::controlled(data.seq).with_send_time(*now, settings.clock);
+            let packet = packet(*id, settings.packet, settings.ecn, segment);
             queue.push(
                 flow.data_from_sender.pass(*now, &settings.data_from_sender) + drawn_delay,
                 SimEvent::of_packet(EventKind::FromSender, settings.link, packet),

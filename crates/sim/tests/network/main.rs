@@ -5,6 +5,7 @@ mod balance;
 mod bbr;
 mod boundaries;
 mod cake;
+mod calls;
 mod classes;
 mod control;
 mod delays;

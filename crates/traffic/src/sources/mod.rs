@@ -1,5 +1,6 @@
 //! The sources, one per file.
 
+mod call;
 mod cbr;
 mod exp;
 mod ftp;
@@ -11,6 +12,7 @@ mod video;
 mod voip;
 mod web;
 
+pub use call::{Call, CallConfig};
 pub use cbr::{Cbr, CbrConfig};
 pub use exp::{Exp, ExpConfig};
 pub use ftp::{Ftp, FtpConfig};

@@ -110,6 +110,10 @@ COUNTED = (
             name="identified", lower=False, title="Flows identified"),
     _of_flows("identified_ms", measuring.mean_of_known, title="Identified after"),
     _of_flows("response_ms", measuring.mean_of_known, name="response", title="Response"),
+    Measure("late_frame_rate", measuring.quotient("late_frames", "frames"), Units.SHARE,
+            "Share of the frames of calls that were not whole at the receiver in time: 100 ms after the camera took "
+            "them and the path's least delay. Null without calls.", name="late frames", title="Frames late"),
+    _of_flows("freezes_per_minute", measuring.mean_of_known, name="freezes", title="Freezes per minute"),
 )  # fmt: skip
 
 #: Measures of flows, from the tables of distributions, intervals and transfers.
