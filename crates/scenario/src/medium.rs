@@ -61,13 +61,19 @@ impl RateVariation {
         }
     }
 
+    /// The greatest rate of the run, of a trace its mean; `rate` holds before the first step.
+    pub(crate) fn fastest(&self, rate: Rate) -> Rate {
+        match self {
+            RateVariation::Constant | RateVariation::Trace { .. } => rate,
+            RateVariation::Schedule { steps, .. } => steps.iter().map(|(_, rate)| *rate).fold(rate, Rate::max),
+        }
+    }
+
     /// Least time in which a packet of `bytes` can be sent; `rate` holds before the first step.
     pub fn least_transmission(&self, rate: Rate, bytes: u32) -> Span {
         match self {
             RateVariation::Constant => rate.transmit(bytes),
-            RateVariation::Schedule { steps, .. } => {
-                steps.iter().map(|(_, rate)| *rate).fold(rate, Rate::max).transmit(bytes)
-            }
+            RateVariation::Schedule { .. } => self.fastest(rate).transmit(bytes),
             // At an opportunity, a packet leaves at once.
             RateVariation::Trace { .. } => Span::ZERO,
         }

@@ -18,29 +18,29 @@ crate::params! {
     /// RED's settings, shared by all disciplines that build on RED.
     pub struct RedSettings {
         /// Buffer size. An arriving packet that does not fit is dropped.
-        limit: Limit = Limit::Packets(1000);
+        limit: Limit = Limit::Packets(1000), also "MaxSize";
         /// Average queue length below which no packet is dropped or marked. With a threshold in bytes, the average counts
         /// bytes. `auto`: half the queue that `target_delay` allows, at least 5 packets and at most a sixth of the limit.
-        minth: Option<Level> = Some(Level::Share(0.25)), also "min" "thresh" "thresh_";
+        minth: Option<Level> = Some(Level::Share(0.25)), also "min" "thresh" "thresh_" "MinTh";
         /// Average queue length from which every packet is dropped or marked (with `gentle`, from twice this). `auto`:
         /// three times `minth`.
-        maxth: Option<Level> = Some(Level::Share(0.5)), also "max" "maxthresh" "maxthresh_";
+        maxth: Option<Level> = Some(Level::Share(0.5)), also "max" "maxthresh" "maxthresh_" "MaxTh";
         /// Drop or mark probability just below `maxth`, before spacing.
-        maxp: f64 = 0.02, in 0.0..=1.0, also "max_p" "probability";
+        maxp: f64 = 0.02, in 0.0..=1.0, also "max_p" "probability" "cur_max_p_", inverse "linterm_" "LInterm";
         /// Weight of each new queue length in the average. `auto`: 1 - exp(-1/C), where C is the link's rate in mean
         /// packets per second.
-        wq: Option<f64> = Some(0.002), in (Bound::Excluded(0.0), Bound::Included(1.0)), also "q_weight" "q_weight_" "w_q";
+        wq: Option<f64> = Some(0.002), in (Bound::Excluded(0.0), Bound::Included(1.0)), also "q_weight" "q_weight_" "w_q" "QW";
         /// tc's `burst`: packets that may arrive at once at an empty queue before the average reaches `minth`. Sets
         /// `wq` to a power of two. 0: `wq` as given. `auto`: (2 minth + maxth)/3, as in tc.
         burst: Option<u32> = Some(0);
         /// Target queueing delay from which `auto` derives `minth`.
-        target_delay: Span = Span::from_millis(5), also "targetdelay" "targetdelay_";
+        target_delay: Span = Span::from_millis(5), also "targetdelay" "targetdelay_" "TargetDelay";
         /// How drops and marks are spaced: `uniform` as in the paper, or `wait` as in ns-2, which leaves a gap after
         /// each.
         spacing: Spacing = Spacing::Uniform;
         /// Raises the probability from `maxp` to 1 between `maxth` and twice `maxth`, instead of jumping to 1 at
         /// `maxth`.
-        gentle: bool = false, also "gentle_";
+        gentle: bool = false, also "gentle_" "Gentle";
         /// Measures the queue in bytes and scales the probability by the packet's size over the mean size.
         byte_mode: bool = false, also "bytes" "bytes_" "queue_in_bytes_";
         /// In byte mode, makes the probability independent of the packet's size, as Linux does.
@@ -53,9 +53,9 @@ crate::params! {
         /// Marks ECN-capable packets above `maxth` too, instead of dropping them.
         mark_above_maxth: bool = false;
         /// Marks ECN-capable packets instead of dropping them.
-        ecn: bool = true, also "setbit_";
+        ecn: bool = true, also "setbit_" "UseEcn";
         /// Size of a typical packet, for idle time, byte mode and thresholds in another unit. `auto`: the host's value.
-        mean_packet: Option<Bytes> = None, in Bytes(1).., also "avpkt" "mean_pktsize" "mean_pktsize_";
+        mean_packet: Option<Bytes> = None, in Bytes(1).., also "avpkt" "mean_pktsize" "mean_pktsize_" "MeanPktSize";
     }
     presets {}
 }
