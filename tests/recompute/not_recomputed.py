@@ -6,6 +6,10 @@ NOT_RECOMPUTED = {
         "flows",
         "cwnd_mean",
     ): "Packets do not carry the congestion window; test_senders.py bounds it by the data in flight.",
+    (
+        "flows",
+        "limited_by_*",
+    ): "Packets carry neither windows nor the source's data; crates/sim/tests/network/limits.rs has closed forms.",
     ("links", "events"): "Events of the simulator's queue are no packets.",
     ("traces", "cwnd"): "No packet carries the window; test_senders.py compares it with the data in flight.",
     ("traces", "ssthresh"): "State of the sender that no packet carries.",

@@ -5,8 +5,10 @@ use headgate_scenario::{Hop, Scenario};
 
 use crate::active_shares::active_fair_shares;
 use crate::core_columns::CountColumns;
+use crate::limits::{HeldTimes, LimitTimes, limit_times};
 use crate::link_ledger::LinkLedger;
 use crate::metrics::{Milestones, ReceiverMetrics};
+use crate::shared_links::stop_times;
 use crate::table::{GROUP, RowColumns, Unit, rows};
 
 rows! {
@@ -38,6 +40,8 @@ rows! {
         timeouts: u64 as Unit::Count,
         /// Congestion window, averaged over time; null for UDP.
         cwnd_mean: Option<f64> as Unit::Packets,
+        /// What limited the sender.
+        limits: LimitTimes as RowColumns,
         /// Mean queueing delay of the flow's packets, summed over the queues of its route; null if none was sent.
         queue_delay_ms_mean: Option<f64> as Unit::Milliseconds,
         /// Start-up, identification and response times.
@@ -61,6 +65,8 @@ pub struct TransportCounts {
     pub timeouts: u64,
     /// The integral of `cwnd` in packets x nanoseconds; `None` for UDP.
     pub cwnd_area: Option<f64>,
+    /// What limited the sender; `None` where it is not measured.
+    pub held: Option<HeldTimes>,
 }
 
 /// One row a flow, from the warm-up to the end; `ledger` returns the ledger of a link direction.
@@ -73,9 +79,13 @@ pub fn flow_rows<'a>(
 ) -> Vec<FlowRow> {
     let (span, fair_shares) = (end - warm, active_fair_shares(scenario, [warm, end], ends.lifetimes()));
     let routes: Vec<&[Hop]> = scenario.routes().collect();
+    let stops = stop_times(scenario);
+    let lifetimes: Vec<[Time; 2]> = ends.lifetimes().collect();
     let row = |(flow, transport): (u32, TransportCounts)| {
         let route = routes[transport.group as usize].iter().map(ledger);
         let (counts, link_losses, queue_delay_ms_mean) = sum_over_route(route, flow);
+        let [begins, ends_at] = lifetimes[flow as usize];
+        let active = [begins.max(warm), ends_at.min(stops[transport.group as usize]).min(end)];
         FlowRow {
             flow,
             group: transport.group,
@@ -88,6 +98,7 @@ pub fn flow_rows<'a>(
             retransmits: transport.retransmits,
             timeouts: transport.timeouts,
             cwnd_mean: transport.cwnd_area.map(|area| area / span.as_nanos() as f64),
+            limits: limit_times(transport.held, active),
             queue_delay_ms_mean,
             milestones: ends.milestones(flow as usize, end),
         }

@@ -7,6 +7,7 @@
 
 mod ahead;
 mod headers;
+mod limits;
 mod run_span;
 mod totals;
 
@@ -24,6 +25,7 @@ use crate::traffic::{
     FlowApp, Replies, Starts, TcpCounts, TcpFlow, TcpFlowSettings, TfrcFlows, TransferRequest, UdpFlow,
     UdpFlowSettings, flow_stream, source_stream,
 };
+use limits::LimitClocks;
 use run_span::RunSpan;
 
 /// All flows, TCP before UDP, with the slabs of their packets and the measurements at both ends.
@@ -34,6 +36,7 @@ pub struct Hosts {
     pub(crate) tfrc: TfrcFlows,
     /// Each TCP flow's counts at the end of the warm-up.
     warmup_counts: Vec<TcpCounts>,
+    limit_clocks: LimitClocks,
     span: RunSpan,
     pub(crate) tcp_settings: Vec<TcpFlowSettings>,
     udp_settings: Vec<UdpFlowSettings>,
@@ -65,6 +68,7 @@ impl Hosts {
             udp: Vec::with_capacity(udp_flows as usize),
             tfrc: TfrcFlows::new(&scenario.udp, udp_delays, tcp_flows),
             warmup_counts: Vec::with_capacity(tcp_flows as usize),
+            limit_clocks: LimitClocks::default(),
             span: RunSpan::new(scenario),
             tcp_settings: settings(&scenario.tcp, tcp_delays, TcpFlowSettings::new),
             udp_settings: settings(&scenario.udp, udp_delays, UdpFlowSettings::new),
@@ -84,6 +88,7 @@ impl Hosts {
         for (g, group) in scenario.udp.iter().enumerate() {
             hosts.add_udp(g, group, seed, queue);
         }
+        hosts.limit_clocks = LimitClocks::new(scenario, &hosts.tcp);
         hosts
     }
 
@@ -120,19 +125,21 @@ impl Hosts {
             Some(flow) => flow.start(id, &self.tcp_settings[flow.group as usize], now, queue),
             None => self.tfrc.flow(id, now, queue).send(),
         }
+        self.start_clock(id, now);
+        self.observe(id, now);
         self.record_end(id, now);
-        self.trace(id, now);
     }
 
     pub fn app_write(&mut self, id: u32, now: Time, queue: &mut EventQueue<SimEvent>) {
         let flow = &mut self.tcp[id as usize];
         flow.on_write(id, &self.tcp_settings[flow.group as usize], now, queue);
-        self.trace(id, now);
+        self.observe(id, now);
     }
 
     /// Ends a TCP flow's write of limited duration.
     pub fn app_close(&mut self, id: u32, now: Time, queue: &mut EventQueue<SimEvent>) {
         self.tcp[id as usize].on_close(id, now, queue);
+        self.update_clock(id, now);
         self.record_end(id, now);
     }
 
@@ -143,6 +150,7 @@ impl Hosts {
             && flow.take_end()
         {
             self.receiver_metrics.flow_ends(id as usize, flow.group.into(), now);
+            self.end_clock(id, now);
         }
     }
 
@@ -159,6 +167,7 @@ impl Hosts {
     pub fn paced_send(&mut self, id: u32, now: Time, queue: &mut EventQueue<SimEvent>) {
         let flow = &mut self.tcp[id as usize];
         flow.on_departure(id, &self.tcp_settings[flow.group as usize], now, queue);
+        self.update_clock(id, now);
     }
 
     pub fn sender_timer(&mut self, id: u32, now: Time, queue: &mut EventQueue<SimEvent>) {
@@ -166,7 +175,7 @@ impl Hosts {
             Some(flow) => flow.on_sender_timer(id, &self.tcp_settings[flow.group as usize], now, queue),
             None => self.tfrc.flow(id, now, queue).on_sender_timer(),
         }
-        self.trace(id, now);
+        self.observe(id, now);
     }
 
     pub fn receiver_timer(&mut self, id: u32, now: Time, queue: &mut EventQueue<SimEvent>) {
@@ -251,6 +260,7 @@ impl Hosts {
                 self.transfers.push(TransferRow { flow, group, start, bytes, end });
             }
         }
+        self.update_clock_at_receiver(id, [left, now]);
     }
 
     #[inline(never)]
@@ -290,11 +300,17 @@ impl Hosts {
                 acknowledge_flow(flow, id, contents, settings, now, &mut self.replies, queue);
             }
         }
+        self.observe(id, now);
         self.record_end(id, now);
+    }
+
+    /// Observes the sender's state after an event: what limits it, and its trace, if requested.
+    #[inline]
+    fn observe(&mut self, id: u32, now: Time) {
+        self.update_clock(id, now);
         self.trace(id, now);
     }
 
-    /// Traces the sender's state, if requested.
     #[inline]
     fn trace(&mut self, id: u32, now: Time) {
         let Some(traces) = &mut self.traces else { return };

@@ -1,12 +1,14 @@
 //! Traffic sources and their receivers: one file per transport, each with the access wires of its flows.
 
 mod app;
+mod limit_clock;
 mod tcp;
 mod tcp_settings;
 mod tfrc;
 mod udp;
 
 pub use app::{FlowApp, TransferRequest};
+pub use limit_clock::LimitClock;
 pub use tcp::{TcpCounts, TcpFlow};
 pub use tcp_settings::TcpFlowSettings;
 pub use tfrc::TfrcFlows;
