@@ -30,6 +30,7 @@ SCENARIOS = {
     "docs/disciplines/red_pd.md": ("live",),
     "docs/disciplines/sfb.md": ("live",),
     "docs/guide/check.md": ("protect",),
+    "docs/guide/datacentre.md": ("incast",),
     "docs/guide/live.md": ("chain", "linux", "live"),
     "docs/guide/transport.md": ("bbr", "call"),
     "docs/guide/tuning.md": ("penalty-box", "portrait", "protect"),

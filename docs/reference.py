@@ -39,6 +39,10 @@ PARTS = {
     "p95": "95th percentile.",
     "p99": "99th percentile.",
     "max": "Greatest.",
+    "link": "By the links of the route.",
+    "window": "By the receive window or the send buffer.",
+    "access": "By an access link.",
+    "source": "By the source.",
 }
 OWNERS = {"link": "the link", "flows": "flows", "both": "the link, or flows", "all": "all flows"}
 

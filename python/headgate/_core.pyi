@@ -318,7 +318,9 @@ class Parameter:
 
     name: Final[str]
     also: Final[list[str]]
-    """Other names that work: the papers', tc's, ns-2's."""
+    """Other names that work: the papers', tc's, those of ns-2 and ns-3."""
+    inverse: Final[list[str]]
+    """Names that other programs use for its reciprocal."""
     renamed_from: Final[list[str]]
     """Names of earlier releases, which work with a warning."""
     doc: Final[str]
@@ -350,6 +352,8 @@ class Named:
     """Its parameters in the order of the documentation. For a controller: the keys of its group that affect it."""
     presets: Final[list[Preset]]
     """Its named sets of values; `LookupError` for a controller, which has none."""
+    fixed: Final[list[str]]
+    """Switches of other programs whose value it fixes; `LookupError` for a controller, which has none."""
     def values(self, preset: str) -> list[tuple[str, str]]:
         """Every parameter with its value under a preset, as text; `LookupError` if there is no such preset."""
 

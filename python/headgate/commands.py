@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -310,9 +311,20 @@ def why(
         tell_files(further, quiet=as_json)
 
 
+def _notes(result: Result) -> Iterator[str]:
+    """What a reader of the numbers should know: a short window, other limits than the link, inexact real packets."""
+    from headgate.analysis import accuracy, limits, window
+
+    if (checked := window.check(result)).verdict is window.WindowVerdict.TOO_SHORT:
+        yield checked.sentence
+    yield from limits.sentences(result, limits.of(result))
+    if result.live is not None:
+        yield from accuracy.warnings(result.live)
+
+
 def _show(result: Result) -> None:
     """Prints the table, the verdict, and the paths of the result's files."""
-    from headgate.analysis import accuracy, findings, verdict, window
+    from headgate.analysis import findings, limits, verdict
     from headgate.files import store
     from headgate.terminal import columns, pairs, table
 
@@ -321,15 +333,14 @@ def _show(result: Result) -> None:
     out.print(table.table(result, rows, out.width))
     if columns.several(rows):
         out.print(table.links(result, rows, out.width))
+    if held := limits.line(limits.of(result)):
+        out.print(f"limits  {held}")
     compared = findings.of(result)
     out.print(f"{verdict.of(result, compared)}.\n", style="bold")
     if (shown := pairs.pairs(compared)) is not None:
         out.print(shown)
-    if (checked := window.check(result)).verdict is window.WindowVerdict.TOO_SHORT:
-        out.print(f"note: {checked.sentence}")
-    if result.live is not None:
-        for warning in accuracy.warnings(result.live):
-            out.print(f"note: {warning}")
+    for note in _notes(result):
+        out.print(f"note: {note}")
     if result.path is None:
         return
     if (result.path / store.REPORT).is_file():

@@ -352,3 +352,13 @@ def test_goodput_above_the_rate_of_the_link_is_explained(make):
     result = make(qdiscs=["red"])
     result.scenario.rate_bps = 9e6
     assert "Goodput above the link's rate" in " ".join(plot.tradeoff(result).get_figure().get_supxlabel().split())
+
+
+def test_completion_times_of_one_size_have_an_axis_around_it():
+    text = 'name = "one"\nduration = "4s"\nwarmup = "1s"\nqdiscs = ["droptail", "red"]\n'
+    text += 'link = { rate = "10Mbit/s", delay = "5ms", limit = "50p" }\n'
+    text += '[[tcp]]\nflows = 4\ntraffic = "ftp:size=255KB,count=1000"\n'
+    axes = plot.completion(headgate.run(headgate.Scenario.parse(text)))
+    assert axes is not None
+    low, high = axes[0].get_xlim()
+    assert low < 200 < 300 < high

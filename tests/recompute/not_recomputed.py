@@ -9,6 +9,10 @@ NOT_RECOMPUTED = {
     ("flows", "frames"): "Captures keep headers only: no packet says which frame of a call it belongs to.",
     ("flows", "late_frames"): "As `frames`.",
     ("flows", "freezes_per_minute"): "As `frames`.",
+    (
+        "flows",
+        "limited_by_*",
+    ): "Packets carry neither windows nor the source's data; crates/sim/tests/network/limits.rs has closed forms.",
     ("links", "events"): "Events of the simulator's queue are no packets.",
     ("traces", "cwnd"): "No packet carries the window; test_senders.py compares it with the data in flight.",
     ("traces", "ssthresh"): "State of the sender that no packet carries.",

@@ -13,8 +13,11 @@ pub struct Gauge {
 
 impl Gauge {
     /// RED's average queue.
-    pub const AVERAGE: Gauge =
-        Gauge::new("average", "packets", "Average queue length, as of the last arrival; in bytes with `byte_mode`.");
+    pub const AVERAGE: Gauge = Gauge::new(
+        "average",
+        "packets",
+        "Average queue length, as of the last arrival; in bytes with `byte_mode` or thresholds in bytes.",
+    );
     /// RED's probability.
     pub const PROBABILITY: Gauge =
         Gauge::new("probability", "probability", "pb: RED's drop or mark probability, before spacing.");

@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Deref;
 
-use crate::params::{BuildError, ParameterInfo, Params, Preset};
+use crate::params::{BuildError, FixedSwitch, ParameterInfo, Params, Preset};
 
 /// Parameters with their values as text, or the first setting that cannot be applied.
 pub type ResolvedSettings = Result<Vec<(&'static str, String)>, BuildError>;
@@ -19,6 +19,7 @@ pub struct Listing {
     pub citation: &'static str,
     fields: fn() -> Vec<ParameterInfo>,
     presets: fn() -> &'static [Preset],
+    fixed: fn() -> &'static [FixedSwitch],
     resolve: fn(&[(&str, &str)]) -> ResolvedSettings,
 }
 
@@ -26,7 +27,7 @@ impl Listing {
     /// The listing of an item with the settings `C`.
     pub const fn of<C: Params>(name: &'static str, summary: &'static str, citation: &'static str) -> Listing {
         let resolve = |settings: &[(&str, &str)]| C::from_settings(settings).map(|config| config.values());
-        Listing { name, summary, citation, fields: C::fields, presets: C::presets, resolve }
+        Listing { name, summary, citation, fields: C::fields, presets: C::presets, fixed: C::fixed, resolve }
     }
 
     /// Its parameters.
@@ -37,6 +38,11 @@ impl Listing {
     /// The presets. The first holds the defaults: `paper`, or `rfc` or `linux` for modern disciplines.
     pub fn presets(&self) -> &'static [Preset] {
         (self.presets)()
+    }
+
+    /// Switches of other programs whose value it fixes.
+    pub fn fixed(&self) -> &'static [FixedSwitch] {
+        (self.fixed)()
     }
 
     /// Every parameter with its value as text, after `settings` are applied.

@@ -7,6 +7,8 @@ use alloc::vec::Vec;
 use core::ops::RangeBounds;
 
 pub use crate::build_error::BuildError;
+pub use crate::foreign::FixedSwitch;
+use crate::foreign::reciprocal;
 use crate::gauge::Gauge;
 use crate::reason::Why;
 use crate::settings::Settings;
@@ -17,8 +19,10 @@ pub use crate::value::{Bytes, ParameterValue, range_in_words};
 pub struct ParameterInfo {
     /// Its name, as in `red:maxp=0.1`.
     pub name: &'static str,
-    /// Other accepted names: the papers', tc's, ns-2's.
+    /// Other accepted names: the papers', tc's, those of ns-2 and ns-3.
     pub also: &'static [&'static str],
+    /// Names that other programs use for its reciprocal, such as ns-2's `linterm_` for 1/maxp.
+    pub inverse: &'static [&'static str],
     /// Names in earlier releases, accepted until the next release.
     pub renamed_from: &'static [&'static str],
     /// Its meaning, in one or more sentences.
@@ -54,6 +58,10 @@ pub trait Params: Clone + Default + 'static {
     }
     /// Gauges of this discipline, without those of nested disciplines.
     fn gauges() -> &'static [Gauge] {
+        &[]
+    }
+    /// Switches of other programs that this discipline fixes.
+    fn fixed() -> &'static [FixedSwitch] {
         &[]
     }
 
@@ -105,42 +113,56 @@ pub trait Params: Clone + Default + 'static {
     }
 }
 
-fn set<C: 'static>(parameters: &[Parameter<C>], config: &mut C, name: &str, value: &str) -> Result<(), BuildError> {
+fn set<C: Params>(parameters: &[Parameter<C>], config: &mut C, name: &str, value: &str) -> Result<(), BuildError> {
+    if let Some(fixed) = C::fixed().iter().find(|fixed| fixed.names.contains(&name)) {
+        return fixed.check(name, value);
+    }
     let named = parameters.iter().find(|parameter| parameter.answers_to(name));
     let names = || parameters.iter().map(|parameter| parameter.name).collect();
     let unknown = || BuildError::unknown("parameter", name, names());
     let parameter = named.ok_or_else(unknown)?;
-    parameter.slot.set(config, value).map_err(|expected| BuildError::BadValue {
-        name: parameter.name,
-        value: value.to_string(),
-        expected,
-    })
+    let (name, result) = match parameter.inverse.iter().find(|inverse| **inverse == name) {
+        Some(inverse) => (*inverse, parameter.set_inverse(config, value)),
+        None => (parameter.name, parameter.slot.set(config, value)),
+    };
+    result.map_err(|expected| BuildError::BadValue { name, value: value.to_string(), expected })
 }
 
 /// A parameter of the settings `C`.
 pub struct Parameter<C> {
     name: &'static str,
     also: &'static [&'static str],
+    inverse: &'static [&'static str],
     renamed_from: &'static [&'static str],
     doc: &'static [&'static str],
     slot: Box<dyn ValueAccess<C>>,
 }
 
 impl<C: 'static> Parameter<C> {
-    /// The parameter `name` with values in `range`. `at` returns a reference to its value. `also` and `renamed_from`
-    /// are its other names, as in [`ParameterInfo`].
+    /// The parameter `name` with values in `range`. `at` returns a reference to its value. `also`, `inverse` and
+    /// `renamed_from` are its other names, as in [`ParameterInfo`].
     pub fn new<V: ParameterValue + 'static>(
         name: &'static str,
-        [also, renamed_from]: [&'static [&'static str]; 2],
+        [also, inverse, renamed_from]: [&'static [&'static str]; 3],
         doc: &'static [&'static str],
         range: impl RangeBounds<V::Scalar> + 'static,
         at: fn(&mut C) -> &mut V,
     ) -> Parameter<C> {
-        Parameter { name, also, renamed_from, doc, slot: Box::new(FieldAccess { range, at }) }
+        Parameter { name, also, inverse, renamed_from, doc, slot: Box::new(FieldAccess { range, at }) }
     }
 
     fn answers_to(&self, name: &str) -> bool {
-        self.name == name || self.also.contains(&name) || self.renamed_from.contains(&name)
+        self.name == name || [self.also, self.inverse, self.renamed_from].iter().any(|names| names.contains(&name))
+    }
+
+    /// Sets it to the reciprocal of a number, or returns the expected values.
+    fn set_inverse(&self, config: &mut C, value: &str) -> Result<(), String> {
+        let expected = |range: &str| {
+            let range = if range.is_empty() { "a number" } else { range };
+            alloc::format!("a number above 0 whose reciprocal, `{}`, is {range}", self.name)
+        };
+        let reciprocal = reciprocal(value).ok_or_else(|| expected(&self.slot.range()))?;
+        self.slot.set(config, &reciprocal).map_err(|range| expected(&range))
     }
 
     fn field(&self, defaults: &mut C) -> ParameterInfo {
@@ -148,6 +170,7 @@ impl<C: 'static> Parameter<C> {
         ParameterInfo {
             name: self.name,
             also: self.also,
+            inverse: self.inverse,
             renamed_from: self.renamed_from,
             doc: lines.join(" "),
             kind: self.slot.kind(),
@@ -237,9 +260,10 @@ pub fn included<C: 'static, B: Params>(
         chosen.push(Parameter { doc: if doc.is_empty() { parameter.doc } else { doc }, ..parameter });
     }
     let chosen = if names.is_empty() { all } else { chosen };
-    let of_block = |Parameter { name, also, renamed_from, doc, slot }| Parameter {
+    let of_block = |Parameter { name, also, inverse, renamed_from, doc, slot }| Parameter {
         name,
         also,
+        inverse,
         renamed_from,
         doc,
         slot: Box::new(BlockAccess { slot, block }) as Box<dyn ValueAccess<C>>,
@@ -248,7 +272,7 @@ pub fn included<C: 'static, B: Params>(
 }
 
 /// Declares a discipline's settings. Each entry has documentation, name, kind and default. A range, other accepted
-/// names (`also`) and names in earlier releases (`renamed_from`) are optional. Presets follow the entries, then the
+/// names (`also`), names of the reciprocal (`inverse`) and names in earlier releases (`renamed_from`) are optional. Presets follow the entries, then the
 /// reasons for drops and marks, and the gauges.
 ///
 /// `with red: RedSettings` after the name includes a block of shared settings. In the body, `red { limit, minth = None
@@ -262,7 +286,7 @@ macro_rules! params {
             $(
                 $(#[doc = $doc:literal])+
                 $field:ident : $ty:ty = $default:expr $(, in $range:expr)? $(, also $($alias:literal)+)?
-                    $(, renamed_from $($old:literal)+)? ;
+                    $(, inverse $($inverse:literal)+)? $(, renamed_from $($old:literal)+)? ;
             )*
             $(
                 $from:ident { $($(#[doc = $other_doc:literal])* $shared:ident $(= $other:expr)?),* $(,)? }
@@ -270,7 +294,7 @@ macro_rules! params {
                     $(#[doc = $next_doc:literal])+
                     $next:ident : $next_ty:ty = $next_default:expr
                         $(, in $next_range:expr)? $(, also $($next_alias:literal)+)?
-                        $(, renamed_from $($next_old:literal)+)? ;
+                        $(, inverse $($next_inverse:literal)+)? $(, renamed_from $($next_old:literal)+)? ;
                 )*
             )*
         }
@@ -279,6 +303,7 @@ macro_rules! params {
         }
         $(reasons { $($why:ident),+ })?
         $(gauges { $($gauge:expr;)+ })?
+        $(fixed { $($($switch:literal)+ = $switched:literal, $otherwise:literal;)+ })?
     ) => {
         $(#[$meta])*
         #[derive(Clone, Debug, PartialEq)]
@@ -305,13 +330,13 @@ macro_rules! params {
             fn parameters() -> alloc::vec::Vec<$crate::params::Parameter<$config>> {
                 #[allow(unused_mut, reason = "only a block comes on top")]
                 let mut all = alloc::vec![
-                    $($crate::parameter!($field, [$($($alias),+)?], [$($($old),+)?], [$($doc),+], $($range)?)),*
+                    $($crate::parameter!($field, [$($($alias),+)?], [$($($inverse),+)?], [$($($old),+)?], [$($doc),+], $($range)?)),*
                 ];
                 $(
                     let names: &[(&str, &'static [&'static str])] = &[$((stringify!($shared), &[$($other_doc),*])),*];
                     all.extend($crate::params::included(names, |config: &mut $config| &mut config.$from));
                     $(all.push($crate::parameter!(
-                        $next, [$($($next_alias),+)?], [$($($next_old),+)?], [$($next_doc),+], $($next_range)?
+                        $next, [$($($next_alias),+)?], [$($($next_inverse),+)?], [$($($next_old),+)?], [$($next_doc),+], $($next_range)?
                     ));)*
                 )*
                 all
@@ -330,6 +355,12 @@ macro_rules! params {
                 const GAUGES: &[Gauge] = &[$($gauge),+];
                 GAUGES
             })?
+
+            $(fn fixed() -> &'static [$crate::params::FixedSwitch] {
+                &[$($crate::params::FixedSwitch {
+                    names: &[$($switch),+], value: $switched, otherwise: $otherwise,
+                }),+]
+            })?
         }
     };
 }
@@ -338,10 +369,10 @@ macro_rules! params {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! parameter {
-    ($field:ident, $also:tt, $renamed_from:tt, $doc:tt, $($range:expr)?) => {
+    ($field:ident, $also:tt, $inverse:tt, $renamed_from:tt, $doc:tt, $($range:expr)?) => {
         $crate::params::Parameter::new(
             stringify!($field),
-            [&$also, &$renamed_from],
+            [&$also, &$inverse, &$renamed_from],
             &$doc,
             $crate::range!($($range)?),
             |config: &mut Self| &mut config.$field,

@@ -1,9 +1,11 @@
 //! Quantities with units, parsed from and printed as text: link rates, limits and queue levels.
 
+use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt;
 
 use crate::packet::Backlog;
+use crate::params::BuildError;
 use crate::scaled::{number, parse_scaled, show_scaled};
 use crate::time::Span;
 
@@ -168,6 +170,40 @@ impl Level {
             Level::Bytes(n) => n,
             Level::Share(part) => part * limit.bytes(mean_packet),
         }
+    }
+
+    /// Whether the level is a number of bytes. The queue is then measured in bytes, whatever its packets' sizes.
+    #[inline]
+    pub fn is_of_bytes(self) -> bool {
+        matches!(self, Level::Bytes(_))
+    }
+
+    /// The length of a queue that holds `held`, to compare with [`packets`](Level::packets): its packets, or for a level
+    /// in bytes its bytes over `mean_packet`.
+    #[inline]
+    pub fn length(self, held: Backlog, mean_packet: f64) -> f64 {
+        if self.is_of_bytes() { held.bytes as f64 / mean_packet } else { f64::from(held.packets) }
+    }
+
+    /// The level in packets for parameter `name`, whose queues count packets.
+    ///
+    /// # Errors
+    /// [`BuildError::Conflict`] for a level in bytes. Converted with the mean packet size, it would be another backlog
+    /// for packets of another size.
+    pub(crate) fn counted_in_packets(
+        self,
+        name: &'static str,
+        limit: Limit,
+        mean_packet: u32,
+    ) -> Result<f64, BuildError> {
+        if !self.is_of_bytes() {
+            return Ok(self.packets(limit, mean_packet));
+        }
+        let packets = libm::round(self.packets(limit, mean_packet)).max(1.0);
+        let why = format!(
+            "`{name}` is \"{self}\", but this discipline counts packets: write \"{packets}p\" or a share of the limit"
+        );
+        Err(BuildError::Conflict(why))
     }
 
     /// Whether a queue of `limit` that holds `held` is longer than this level. A share counts in the limit's unit.

@@ -141,8 +141,10 @@ fn capitalized(text: &str) -> String {
 
 fn fields(fields: &[ParameterInfo]) -> String {
     let mut table = String::from("| parameter | meaning | takes | default |\n| --- | --- | --- | --- |\n");
-    for ParameterInfo { name, also, doc, kind, default, range, .. } in fields {
-        let names: Vec<String> = std::iter::once(name).chain(*also).map(|name| format!("`{name}`")).collect();
+    for ParameterInfo { name, also, inverse, doc, kind, default, range, .. } in fields {
+        let same = std::iter::once(name).chain(*also).map(|name| format!("`{name}`"));
+        let reciprocals = inverse.iter().map(|inverse| format!("`{inverse}` (1/{name})"));
+        let names: Vec<String> = same.chain(reciprocals).collect();
         let takes = if range.is_empty() { kind.clone() } else { format!("{kind}: {range}") };
         table += &format!("| {} | {} | {takes} | `{default}` |\n", names.join(", also "), cell(doc));
     }

@@ -84,6 +84,12 @@ impl Wire {
         self.free_at > now
     }
 
+    /// When all packets will have left the sender's end, if more than `packets` of the usual size wait there at `now`.
+    #[inline]
+    pub fn queue_until(&self, packets: u64, now: Time, properties: &WireProperties) -> Option<Time> {
+        (self.free_at > now + properties.transmit * packets).then_some(self.free_at)
+    }
+
     /// When the transmission of the last packet, of the usual size, began or will begin.
     #[inline]
     pub fn last_began(&self, properties: &WireProperties) -> Time {

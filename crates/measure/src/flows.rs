@@ -3,8 +3,9 @@
 use aqm::{Counts, Time};
 use headgate_scenario::{FairUnit, Hop, Scenario};
 
-use crate::active_shares::{active_fair_shares, activities};
+use crate::active_shares::{Activity, active_fair_shares, activities};
 use crate::core_columns::CountColumns;
+use crate::limits::{HeldTimes, LimitTimes, limit_times};
 use crate::link_ledger::LinkLedger;
 use crate::metrics::{CallQuality, Milestones, ReceiverMetrics};
 use crate::table::{GROUP, RowColumns, Unit, rows};
@@ -43,6 +44,8 @@ rows! {
         timeouts: u64 as Unit::Count,
         /// Congestion window, averaged over time; null for UDP.
         cwnd_mean: Option<f64> as Unit::Packets,
+        /// What limited the sender.
+        limits: LimitTimes as RowColumns,
         /// Mean queueing delay of the flow's packets, summed over the queues of its route; null if none was sent.
         queue_delay_ms_mean: Option<f64> as Unit::Milliseconds,
         /// Start-up, identification and response times.
@@ -68,6 +71,8 @@ pub struct TransportCounts {
     pub timeouts: u64,
     /// The integral of `cwnd` in packets x nanoseconds; `None` for UDP.
     pub cwnd_area: Option<f64>,
+    /// What limited the sender; `None` where it is not measured.
+    pub held: Option<HeldTimes>,
 }
 
 /// One row a flow, from the warm-up to the end; `ledger` returns the ledger of a link direction.
@@ -86,6 +91,8 @@ pub fn flow_rows<'a>(
         let route = routes[transport.group as usize].iter().map(ledger);
         let (counts, link_losses, queue_delay_ms_mean) = sum_over_route(route, flow);
         let [active_from, active_until] = activities[flow as usize].known_before(end);
+        let Activity { from, until } = activities[flow as usize];
+        let active = [from.max(warm), until.min(end)];
         FlowRow {
             flow,
             group: transport.group,
@@ -100,6 +107,7 @@ pub fn flow_rows<'a>(
             retransmits: transport.retransmits,
             timeouts: transport.timeouts,
             cwnd_mean: transport.cwnd_area.map(|area| area / span.as_nanos() as f64),
+            limits: limit_times(transport.held, active),
             queue_delay_ms_mean,
             milestones: ends.milestones(flow as usize, end),
             call: ends.calls.of_flow(flow as usize),

@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 pub struct Parameter {
     name: &'static str,
     also: Vec<&'static str>,
+    inverse: Vec<&'static str>,
     renamed_from: Vec<&'static str>,
     doc: String,
     kind: String,
@@ -21,8 +22,9 @@ pub struct Parameter {
 
 impl From<ParameterInfo> for Parameter {
     fn from(field: ParameterInfo) -> Parameter {
-        let ParameterInfo { name, also, renamed_from, doc, kind, default, range } = field;
-        Parameter { name, also: also.to_vec(), renamed_from: renamed_from.to_vec(), doc, kind, default, range }
+        let ParameterInfo { name, also, inverse, renamed_from, doc, kind, default, range } = field;
+        let [also, inverse, renamed_from] = [also, inverse, renamed_from].map(<[_]>::to_vec);
+        Parameter { name, also, inverse, renamed_from, doc, kind, default, range }
     }
 }
 
@@ -92,6 +94,12 @@ impl Named {
     #[getter]
     fn presets(&self) -> PyResult<Vec<NamedValues>> {
         Ok(self.listing()?.presets().iter().map(NamedValues::from).collect())
+    }
+
+    /// Names of switches of other programs whose value the choice of this entry fixes.
+    #[getter]
+    fn fixed(&self) -> PyResult<Vec<&'static str>> {
+        Ok(self.listing()?.fixed().iter().flat_map(|switch| switch.names).copied().collect())
     }
 
     /// Every parameter with its value under a preset, as text; `LookupError` if there is no such preset.

@@ -66,6 +66,7 @@ impl Controller {
             Some(ParameterInfo {
                 name: key.name,
                 also: &[],
+                inverse: &[],
                 renamed_from: &[],
                 doc,
                 kind: key.form.words,

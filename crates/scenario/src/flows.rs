@@ -68,7 +68,8 @@ fn group<S>(
 ) -> Result<FlowGroup<S>, Fault> {
     let SharedKeys { name, group, ends, headers, source } = raw;
     let route = context.graph.route(section, &group)?;
-    let [sender, receiver] = access::links(&ends, section, context.graph.delay(&route))?;
+    let links = access::Route { delay: context.graph.delay(&route), fastest: context.graph.fastest(&route) };
+    let [sender, receiver] = access::links(&ends, section, &links)?;
     let (sender_info, settings) = settings(&sender)?;
     let link = context.graph.rate(&route, context.duration);
     let demand = demand(section, (&group, &ends), source, &sender_info, link, context)?;

@@ -131,6 +131,17 @@ impl RateVariation {
         }
     }
 
+    /// The greatest rate of the run, of a trace its mean; `rate` holds before the first step.
+    pub(crate) fn fastest(&self, rate: Rate) -> Rate {
+        match self {
+            RateVariation::Schedule { steps, .. } => steps.iter().map(|(_, rate)| *rate).fold(rate, Rate::max),
+            RateVariation::Constant
+            | RateVariation::Trace { .. }
+            | RateVariation::Slots { .. }
+            | RateVariation::Aggregates { .. } => rate,
+        }
+    }
+
     /// Mean rate over `run`, or over a period if there is one; `rate` holds before the first step.
     pub(crate) fn mean(&self, rate: Rate, run: Span) -> Rate {
         match self {

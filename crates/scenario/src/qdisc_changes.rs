@@ -55,7 +55,7 @@ fn as_table<'c>(qdisc: &Spanned<DeValue<'c>>) -> Option<DeTable<'c>> {
 /// All names of `setting`, itself included.
 fn all_names<'a>(qdisc: &str, setting: &'a str) -> impl Iterator<Item = &'a str> + use<'a> {
     let fields = registry::find(qdisc).map(|entry| entry.fields()).unwrap_or_default();
-    let mut names = fields.iter().map(|field| [&[field.name], field.also, field.renamed_from].concat());
+    let mut names = fields.iter().map(|field| [&[field.name], field.also, field.inverse, field.renamed_from].concat());
     let names: Vec<&str> = names.find(|names| names.contains(&setting)).unwrap_or_default();
     std::iter::once(setting).chain(names)
 }

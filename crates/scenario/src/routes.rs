@@ -69,6 +69,15 @@ impl<'a> Graph<'a> {
         direction.rate_variation.mean(direction.rate, run)
     }
 
+    /// The greatest rate of any link of `route` at any time of the run.
+    pub(crate) fn fastest(&self, route: &[Hop]) -> Rate {
+        let rates = route.iter().map(|hop| {
+            let direction = self.links[usize::from(hop.link)].direction_settings(hop.direction);
+            direction.rate_variation.fastest(direction.rate)
+        });
+        rates.max().expect("a route has a link")
+    }
+
     /// One-way propagation delay of `route`.
     pub(crate) fn delay(&self, route: &[Hop]) -> Span {
         let nanos = route.iter().map(|hop| self.links[usize::from(hop.link)].delay.as_nanos()).sum();

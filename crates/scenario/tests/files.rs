@@ -98,6 +98,22 @@ fn sender_and_receiver_override_access() {
 }
 
 #[test]
+fn access_links_are_by_default_ten_times_as_fast_as_the_fastest_link_of_the_route() {
+    let rates = |group: &str, link: &str| {
+        let tcp = small(group, &[link]).tcp.remove(0);
+        [tcp.sender.rate, tcp.receiver.rate].map(Rate::as_bits)
+    };
+    assert_eq!(rates("[[tcp]]", "link.rate=1Gbit/s"), [10_000_000_000; 2]);
+    assert_eq!(rates("[[tcp]]", "link.rate=5Mbit/s"), [100_000_000; 2], "a host has 100 Mbit/s at least");
+    assert_eq!(rates("[[tcp]]", "link.rate=100Gbit/s"), [100_000_000_000; 2], "the fastest rate of a scenario");
+    assert_eq!(rates("[[tcp]]\naccess = { delay = '7ms' }", "link.rate=1Gbit/s"), [10_000_000_000; 2]);
+    assert_eq!(rates("[[tcp]]\nsender = { rate = '1Gbit/s' }", "link.rate=1Gbit/s"), [1_000_000_000, 10_000_000_000]);
+    assert_eq!(rates("[[tcp]]\naccess = { rate = '1Mbit/s' }", "link.rate=1Gbit/s"), [1_000_000; 2]);
+    let schedule = "link.schedule=[{ at = '1s', rate = '30Mbit/s' }, { at = '2s', rate = '2Mbit/s' }]";
+    assert_eq!(rates("[[tcp]]", schedule), [300_000_000; 2], "the greatest rate of a schedule counts");
+}
+
+#[test]
 fn the_access_links_share_what_the_route_leaves_of_the_round_trip_time() {
     // The link takes 10 ms each way. Of a round trip of 32 ms, 6 ms remain each way, 3 ms for each access link.
     let ends = |rest: &str| {

@@ -78,6 +78,7 @@ fn crowd(flows: u64, seconds: u64) -> Scenario {
          [link]\nrate = '{flows}Mbit/s'\ndelay = '14ms'\nlimit = '{}p'\n\
          [link.reverse]\nlimit = '10000000p'\n\
          [[tcp]]\nprofile = 'ns2'\nflows = {flows}\nrecovery = 'newreno'\nwindow = 1000\nstart = '0s..1s'\n\
+         access = {{ rate = '100Mbit/s' }}\n\
          [record]\ninterval = '1s'\n",
         flows * 4
     );
@@ -94,7 +95,7 @@ fn controllers() {
         let text = format!(
             "name = 'cc'\nduration = '30s'\nwarmup = '1s'\nqdiscs = ['droptail']\n\
              [link]\nrate = '100Mbit/s'\ndelay = '14ms'\nlimit = '270p'\n\
-             [[tcp]]\nflows = 10\ncc = '{cc}'\nstart = '0s..1s'\n[record]\ninterval = '1s'\n"
+             [[tcp]]\nflows = 10\ncc = '{cc}'\nstart = '0s..1s'\naccess = {{ rate = '100Mbit/s' }}\n[record]\ninterval = '1s'\n"
         );
         let scenario = Scenario::read(&text, "cc.toml", &Changes::default()).unwrap_or_else(|error| panic!("{error}"));
         measure(&scenario, &scenario.qdiscs[0], REPEATS, 1)

@@ -7,6 +7,7 @@
 
 mod ahead;
 mod headers;
+mod limits;
 mod received;
 mod run_span;
 mod totals;
@@ -26,6 +27,7 @@ use crate::traffic::{
     ControlledContext, ControlledFlows, FlowApp, Replies, Starts, TcpCounts, TcpFlow, TcpFlowSettings, TransferRequest,
     UdpFlow, UdpFlowSettings, flow_stream, source_stream,
 };
+use limits::LimitClocks;
 use received::ReceivedDatagrams;
 use run_span::RunSpan;
 
@@ -37,6 +39,7 @@ pub struct Hosts {
     pub(crate) controlled: ControlledFlows,
     /// Each TCP flow's counts at the end of the warm-up.
     warmup_counts: Vec<TcpCounts>,
+    limit_clocks: LimitClocks,
     span: RunSpan,
     /// The clock of send times.
     clock: SendClock,
@@ -73,6 +76,7 @@ impl Hosts {
             udp: Vec::with_capacity(udp_flows as usize),
             controlled: ControlledFlows::new(&scenario.udp, clock, udp_delays, tcp_flows),
             warmup_counts: Vec::with_capacity(tcp_flows as usize),
+            limit_clocks: LimitClocks::default(),
             span: RunSpan::new(scenario),
             clock,
             tcp_settings: settings(&scenario.tcp, tcp_delays, |group, drawn| TcpFlowSettings::new(group, clock, drawn)),
@@ -94,6 +98,7 @@ impl Hosts {
         for (g, group) in scenario.udp.iter().enumerate() {
             hosts.add_udp(g, group, seed, queue);
         }
+        hosts.limit_clocks = LimitClocks::new(scenario, &hosts.tcp);
         hosts
     }
 
@@ -130,19 +135,21 @@ impl Hosts {
             Some(flow) => flow.start(id, &self.tcp_settings[flow.group as usize], now, queue),
             None => self.controlled.start(id, context(now, queue, &mut self.receiver_metrics)),
         }
+        self.start_clock(id, now);
+        self.observe(id, now);
         self.record_end(id, now);
-        self.trace(id, now);
     }
 
     pub fn app_write(&mut self, id: u32, now: Time, queue: &mut EventQueue<SimEvent>) {
         let flow = &mut self.tcp[id as usize];
         flow.on_write(id, &self.tcp_settings[flow.group as usize], now, queue);
-        self.trace(id, now);
+        self.observe(id, now);
     }
 
     /// Ends a TCP flow's write of limited duration.
     pub fn app_close(&mut self, id: u32, now: Time, queue: &mut EventQueue<SimEvent>) {
         self.tcp[id as usize].on_close(id, now, queue);
+        self.update_clock(id, now);
         self.record_end(id, now);
     }
 
@@ -153,6 +160,7 @@ impl Hosts {
             && flow.take_end()
         {
             self.receiver_metrics.flow_ends(id as usize, flow.group.into(), now);
+            self.end_clock(id, now);
         }
     }
 
@@ -169,6 +177,7 @@ impl Hosts {
     pub fn paced_send(&mut self, id: u32, now: Time, queue: &mut EventQueue<SimEvent>) {
         let flow = &mut self.tcp[id as usize];
         flow.on_departure(id, &self.tcp_settings[flow.group as usize], now, queue);
+        self.update_clock(id, now);
     }
 
     pub fn sender_timer(&mut self, id: u32, now: Time, queue: &mut EventQueue<SimEvent>) {
@@ -176,7 +185,7 @@ impl Hosts {
             Some(flow) => flow.on_sender_timer(id, &self.tcp_settings[flow.group as usize], now, queue),
             None => self.controlled.on_sender_timer(id, context(now, queue, &mut self.receiver_metrics)),
         }
-        self.trace(id, now);
+        self.observe(id, now);
     }
 
     pub fn receiver_timer(&mut self, id: u32, now: Time, queue: &mut EventQueue<SimEvent>) {
@@ -281,6 +290,7 @@ impl Hosts {
                 self.transfers.push(TransferRow { flow, group, start, bytes, end });
             }
         }
+        self.update_clock_at_receiver(id, [left, now]);
     }
 
     #[inline(never)]
@@ -324,11 +334,17 @@ impl Hosts {
                 acknowledge_flow(flow, id, contents, settings, now, &mut self.replies, queue);
             }
         }
+        self.observe(id, now);
         self.record_end(id, now);
+    }
+
+    /// Observes the sender's state after an event: what limits it, and its trace, if requested.
+    #[inline]
+    fn observe(&mut self, id: u32, now: Time) {
+        self.update_clock(id, now);
         self.trace(id, now);
     }
 
-    /// Traces the sender's state, if requested.
     #[inline]
     fn trace(&mut self, id: u32, now: Time) {
         let Some(traces) = &mut self.traces else { return };

@@ -168,10 +168,12 @@ def _remedy(result: ResultTables, worst: SeriesDrift) -> str:
     scenario = result.scenario
     mean = np.mean(worst.whole, axis=0)
     cut = steadiness.mser(mean)
-    seconds = 0 if cut is None else math.ceil(cut * scenario.duration_s / len(mean))
-    if seconds <= scenario.warmup_s:
+    # Runs of data centers take milliseconds.
+    unit, scale = ("s", 1) if scenario.duration_s >= 1 else ("ms", 1000)
+    amount = 0 if cut is None else math.ceil(cut * scenario.duration_s * scale / len(mean))
+    if amount <= scenario.warmup_s * scale:
         return "Make the run longer, and the warm-up with it"
-    return f'A longer warm-up leaves out the transient (MSER-5): warmup = "{seconds}s"'
+    return f'A longer warm-up leaves out the transient (MSER-5): warmup = "{amount}{unit}"'
 
 
 def _unknown(untold: Sequence[SeriesDrift], tests: int) -> str:

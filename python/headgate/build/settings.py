@@ -50,10 +50,11 @@ def _found(find: Callable[[str], _core.Discipline], name: str) -> _core.Discipli
 
 
 def _named(kind: type[_N], entry: _core.Discipline | _core.Source, settings: dict[str, Any]) -> _N:
-    kinds = {"preset": "words"}
+    kinds = {"preset": "words"} | dict.fromkeys(entry.fixed, "on or off")
     for parameter in entry.parameters:
         settings = current_names(entry.name, settings, dict.fromkeys(parameter.renamed_from, parameter.name))
-        kinds |= dict.fromkeys([parameter.name, *parameter.also], parameter.kind.removesuffix(", or auto"))
+        names = [parameter.name, *parameter.also, *parameter.inverse]
+        kinds |= dict.fromkeys(names, parameter.kind.removesuffix(", or auto"))
     for name in settings:
         if name not in kinds:
             raise UsageError(

@@ -187,6 +187,10 @@ def _label(by_size: Axes, over_time: Axes) -> None:
         axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axis.set_major_formatter(FuncFormatter(lambda value, _: style.plain(value)))
         axis.set_minor_formatter(NullFormatter())
+    least, greatest = by_size.dataLim.intervalx
+    if greatest < 1.01 * least:
+        # Transfers of one size: their means differ by rounding, which is no range of an axis.
+        by_size.set_xlim(least / 2, greatest * 2)
     by_size.set_xlabel("Size (KB)")
     by_size.set_ylabel("Completion time (s)")
     _percent_axis(over_time)

@@ -30,7 +30,10 @@ class QdiscSpec(NamedTuple):
         for setting in filter(str.strip, _split_settings(written)):
             key, _, value = setting.partition("=")
             key = key.strip()
-            settings["preset" if key == "preset" else parameter(discipline, key).name] = value.strip()
+            if key in discipline.fixed:
+                continue
+            known = None if key == "preset" else parameter(discipline, key)
+            settings[known.name if known else key] = current_value(known, key, value.strip())
         return cls(discipline, settings)
 
     def __str__(self) -> str:
@@ -49,17 +52,30 @@ class QdiscSpec(NamedTuple):
         return self._replace(settings={**self.settings, **new})
 
 
+def current_value(known: _core.Parameter | None, name: str, value: str) -> str:
+    """The value of a parameter that is written under one of its names: the reciprocal for a name such as `linterm_`.
+
+    Raises `UsageError` for a value without a reciprocal.
+    """
+    if known is None or name not in known.inverse:
+        return value
+    try:
+        return repr(1 / float(value))
+    except (ValueError, ZeroDivisionError):
+        raise UsageError(f"`{name}` is {value!r}, expected a number above 0: it is 1/`{known.name}`") from None
+
+
 def parameter(discipline: _core.Discipline, name: str) -> _core.Parameter:
     """A parameter by its name or one of its other names; `UsageError` with the nearest if there is none."""
     known = discipline.parameters
     for each in known:
-        if name == each.name or name in each.also:
+        if name == each.name or name in each.also or name in each.inverse:
             return each
         if name in each.renamed_from:
             warn_renamed(f"the parameter `{name}` of {discipline.name} is called `{each.name}` now")
             return each
     names = [each.name for each in known]
-    near = did_you_mean(name, [*names, *(also for each in known for also in each.also)])
+    near = did_you_mean(name, [*names, *(other for each in known for other in (*each.also, *each.inverse))])
     raise UsageError(f"{discipline.name} has no parameter {name!r}{near} Parameters: {', '.join(names)}")
 
 

@@ -7,7 +7,7 @@ to the result's folder, and the page names them.
 from pathlib import Path
 
 from headgate import plot
-from headgate.analysis import accuracy, findings, verdict, window
+from headgate.analysis import accuracy, findings, limits, verdict, window
 from headgate.files import names
 from headgate.files.disk import DISK
 from headgate.plot import Picture
@@ -31,6 +31,7 @@ def write(result: Result, path: Path | str, drawn: dict[str, Picture] | None = N
 def page(result: Result, drawn: dict[str, Picture] | None = None) -> str:
     """The page as text."""
     compared = findings.of(result)
+    held = limits.of(result)
     explain = glossary.Explainer()
     pictures = plot.pictures(result, png=False) if drawn is None else drawn
     kept = _fitting(pictures)
@@ -48,6 +49,8 @@ def page(result: Result, drawn: dict[str, Picture] | None = None) -> str:
         answer=explain(verdict.of(result, compared)),
         certainty=certainty(compared),
         window=window.check(result).sentence,
+        limits=limits.line(held),
+        limited=list(limits.sentences(result, held)),
         explain=explain,
         drawing=drawing(result),
         looks=charts.looks(result),

@@ -139,7 +139,7 @@ def columns(scenario: Scenario, rows: list[DisciplineRow]) -> list[ResultColumn]
         *([_utilization()] if alone else []),
         *(_rate(part, "drop_rate", "drop %", best=part.kind == "tcp") for part in parts),
         *(_rate(part, "mark_rate", "mark %", best=False) for part in marking),
-        *(_delay(part, pooled=bool(groups)) for part in (("p95",) if groups else ("p50", "p95", "p99")) if alone),
+        *(_delay(rows, part, pooled=bool(groups)) for part in (("p95",) if groups else ("p50", "p95", "p99")) if alone),
     ]
 
 
@@ -174,7 +174,7 @@ def link_columns(rows: list[DisciplineRow]) -> list[ResultColumn]:
         ResultColumn("drop %", lambda row: _share_of_arrivals(row, "dropped"), 100, 2, lambda value: value),
         *([ResultColumn("mark %", lambda row: _share_of_arrivals(row, "marked"), 100, 2)] if marks else []),
         ResultColumn("queue\npackets", lambda row: row.entry["bottleneck"]["queue_packets_mean"], 1, 1),
-        *(_delay(part) for part in ("p50", "p95", "p99")),
+        *(_delay(rows, part) for part in ("p50", "p95", "p99")),
     ]
 
 
@@ -237,10 +237,15 @@ def _group_delay(scenario: Scenario, group: Group) -> ResultColumn:
     return ResultColumn(f"{style.fold(group.name, 9, 1)}\np95 ms", p95, 1, 1, lambda value: value, 8)
 
 
-def _delay(part: str, *, pooled: bool = False) -> ResultColumn:
-    """A percentile of the queueing delay of all packets; `pooled` if groups have delays of their own."""
-    title = f"all {part}\nms" if pooled else f"{part}\nms"
+def _delay(rows: list[DisciplineRow], part: str, *, pooled: bool = False) -> ResultColumn:
+    """A percentile of the queueing delay of all packets; `pooled` if groups have delays of their own.
+
+    In ms; in us if all delays are below 1 ms, as in data centers.
+    """
+    longest = [link["figures"]["queue_delay_ms"]["p99"]["mean"] for row in rows for link in row.entry["links"]]
+    unit, scale = ("us", 1000) if all(delay is not None and 0 < delay < 1 for delay in longest) else ("ms", 1)
+    title = f"all {part}\n{unit}" if pooled else f"{part}\n{unit}"
     priority = {"p50": 1, "p95": 8, "p99": 1}[part] if not pooled else 1
     return ResultColumn(
-        title, lambda row: row.entry["bottleneck"]["queue_delay_ms"][part], 1, 1, lambda value: value, priority
+        title, lambda row: row.entry["bottleneck"]["queue_delay_ms"][part], scale, 1, lambda value: value, priority
     )

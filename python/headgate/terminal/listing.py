@@ -90,7 +90,8 @@ def _parameters(title: str, parameters: list[Parameter]) -> Table:
     drawn = _table(title, "default", "takes", "meaning")
     for parameter in parameters:
         names = Text(parameter.name, style="bold")
-        names.append("".join(f"\nor {name}" for name in parameter.also), style="not bold dim")
+        others = [*parameter.also, *(f"{name} (1/{parameter.name})" for name in parameter.inverse)]
+        names.append("".join(f"\nor {name}" for name in others), style="not bold dim")
         takes = parameter.kind + (f",\n{parameter.range}" if parameter.range else "")
         drawn.add_row(names, parameter.default, Text(takes), Text(parameter.doc))
     return drawn

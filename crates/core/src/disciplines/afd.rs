@@ -44,7 +44,7 @@ crate::params! {
         shadow: u32 = 1000, in 1..=1_048_576, also "b";
         /// One in this many arrivals is remembered, at random (s).
         sample: f64 = 5.0, in 1.0.., also "s";
-        /// Target queue length. AFD counts packets: a target in bytes is converted with the mean packet size.
+        /// Target queue length. With a target in bytes, AFD measures the queue in bytes over the mean packet size.
         target: Level = Level::Share(0.25), also "q_target" "q_ref";
         /// Increase of m_fair per packet by which the previous queue length exceeded the target.
         alpha: f64 = 1.7, in 0.0..;
@@ -78,6 +78,8 @@ pub struct Afd<T> {
     /// m_fair: the matches up to which a flow is not dropped.
     pub fair: f64,
     target: f64,
+    /// Size of a typical packet in bytes.
+    mean: f64,
     /// q_old: the queue length at the last change of m_fair, in packets like `target`.
     before: f64,
 }
@@ -99,7 +101,7 @@ impl<T> Afd<T> {
         }
         let (shadow, timer) = (FlowLog::new(config.shadow, link.key), PolledTimer::new(config.interval, Time::ZERO));
         let (fifo, fair) = (Fifo::new(config.limit), f64::from(config.shadow));
-        Ok(Afd { config, fifo, shadow, timer, fair, target, before: 0.0 })
+        Ok(Afd { config, fifo, shadow, timer, fair, target, mean: f64::from(mean), before: 0.0 })
     }
 
     /// m_i: packets of `flow` among the remembered arrivals.
@@ -124,7 +126,7 @@ impl<T> Afd<T> {
             return;
         }
         let AfdConfig { alpha, beta, .. } = self.config;
-        let queue = f64::from(self.fifo.backlog().packets);
+        let queue = self.config.target.length(self.fifo.backlog(), self.mean);
         self.change_fair(alpha * (self.before - self.target) - beta * (queue - self.target));
         self.change_fair((ended - 1) as f64 * (alpha - beta) * (queue - self.target));
         self.before = queue;

@@ -44,18 +44,19 @@ crate::params! {
     pub struct AredConfig with red: RedSettings {
         red { limit, minth = None, maxth = None }
         /// Initial drop or mark probability just below `maxth`, before spacing.
-        maxp: f64 = 0.1, in (Bound::Excluded(0.0), Bound::Included(1.0)), also "max_p" "probability" "cur_max_p_";
+        maxp: f64 = 0.1, in (Bound::Excluded(0.0), Bound::Included(1.0)),
+            also "max_p" "probability" "cur_max_p_", inverse "linterm_" "LInterm";
         /// Increase of maxp when the average is above its target range; at most a quarter of maxp.
-        alpha: f64 = 0.01, in 0.0001..=0.25, also "alpha_";
+        alpha: f64 = 0.01, in 0.0001..=0.25, also "alpha_" "Alpha";
         /// Factor by which maxp is multiplied when the average is below its target range.
-        beta: f64 = 0.9, in 0.5..=0.99, also "beta_";
+        beta: f64 = 0.9, in 0.5..=0.99, also "beta_" "Beta";
         /// Time between two changes of maxp.
-        interval: Span = Span::from_millis(500), in Span::from_millis(1).., also "interval_";
+        interval: Span = Span::from_millis(500), in Span::from_millis(1).., also "interval_" "Interval";
         /// Upper bound: maxp is not increased while above it.
-        top: f64 = 0.5, in 0.0001..=1.0, also "top_";
+        top: f64 = 0.5, in 0.0001..=1.0, also "top_" "Top";
         /// Lower bound: maxp is not decreased while below it. `auto`: 1/W for a TCP connection alone on the link with
         /// 1000 B packets and a round-trip time of 100 ms, at most 0.01.
-        bottom: Option<f64> = Some(0.01), in 0.0001..=1.0, also "bottom_";
+        bottom: Option<f64> = Some(0.01), in 0.0001..=1.0, also "bottom_" "Bottom";
         /// When maxp changes: `timer`, every interval; `arrivals`, at the first arrival that requires it.
         adapts: AdaptTrigger = AdaptTrigger::Timer;
         red {
@@ -80,6 +81,10 @@ crate::params! {
         Gauge::AVERAGE;
         Gauge::PROBABILITY;
         Gauge::MAXP;
+    }
+    fixed {
+        "adaptive_" "ARED" "AdaptMaxP" = true, "red";
+        "feng_adaptive_" "FengAdaptive" = false, "feng_red";
     }
 }
 

@@ -76,6 +76,8 @@ pub struct Choke<T> {
     config: ChokeConfig,
     fifo: SampledFifo<T>,
     detector: RedDetector,
+    /// Whether the queue is measured in bytes.
+    counts_bytes: bool,
 }
 
 impl<T> Choke<T> {
@@ -84,7 +86,8 @@ impl<T> Choke<T> {
     /// # Errors
     /// [`BuildError::Conflict`] if minth is not below maxth, maxth is above the limit, or no weight suits the burst.
     pub fn new(config: ChokeConfig, link: &LinkInfo) -> Result<Self, BuildError> {
-        Ok(Choke { fifo: SampledFifo::new(config.red.limit), detector: config.red.detector(link)?, config })
+        let (fifo, detector) = (SampledFifo::new(config.red.limit), config.red.detector(link)?);
+        Ok(Choke { fifo, detector, counts_bytes: config.red.counts_bytes(), config })
     }
 
     /// RED's state: average, probability and the spacing of drops and marks.
@@ -105,7 +108,9 @@ impl<T> Choke<T> {
     /// Updates the average queue and returns its zone.
     #[inline]
     pub(super) fn update(&mut self, cx: &Cx<'_, T>) -> Zone {
-        self.detector.update(f64::from(self.fifo.backlog().packets), cx.now)
+        let held = self.fifo.backlog();
+        let length = if self.counts_bytes { held.bytes as i64 } else { i64::from(held.packets) };
+        self.detector.update(length as f64, cx.now)
     }
 
     /// Drops or stores the arrival, after comparing it with `candidates` packets unless `zone` is below minth. Returns

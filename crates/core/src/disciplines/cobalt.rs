@@ -33,7 +33,7 @@ crate::params! {
     /// Settings of [`Cobalt`].
     pub struct CobaltConfig with rules: CobaltSettings {
         /// Buffer size. An arriving packet that does not fit is dropped and raises BLUE's probability.
-        limit: Limit = Limit::Packets(1000);
+        limit: Limit = Limit::Packets(1000), also "MaxSize";
         rules { target, interval, increment, decrement, fit_rate, mtu, keep_last, blue_threshold, ecn }
     }
     presets {

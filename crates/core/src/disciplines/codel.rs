@@ -32,7 +32,7 @@ crate::params! {
     /// Settings of [`Codel`].
     pub struct CodelConfig with rules: CodelSettings {
         /// Buffer size. An arriving packet that does not fit is dropped.
-        limit: Limit = Limit::Packets(1000);
+        limit: Limit = Limit::Packets(1000), also "MaxSize";
         rules {}
     }
     presets {

@@ -51,7 +51,7 @@ crate::params! {
         k_alpha: Span = Span::from_millis(200), in ABOVE_ZERO, also "K_alpha" "kLink_";
         /// Time between two changes of the fair share (K_c).
         k_c: Span = Span::from_millis(200), in ABOVE_ZERO, also "K_c";
-        /// Queue length below which an uncongested link stays uncongested.
+        /// Queue length below which an uncongested link stays uncongested. A share counts in the limit's unit.
         threshold: Level = Level::Share(0.25), also "qsizeThresh_";
         /// Maximum number of flows with a rate estimate. In a full table a new flow replaces the one of four entries
         /// that has been silent longest.
@@ -80,8 +80,10 @@ pub struct Csfq<T> {
     fifo: Fifo<T>,
     flows: FlowTable<RateAverage>,
     share: FairShareEstimate,
-    /// `threshold` in the unit of the limit.
+    /// `threshold` in bytes or packets.
     threshold: f64,
+    /// Whether `threshold` is in bytes.
+    counts_bytes: bool,
     /// `k`, for the rates of flows.
     averaging_time: AveragingTime,
 }
@@ -121,17 +123,18 @@ impl<T> Csfq<T> {
     /// [`BuildError::Conflict`] if the threshold lies above the limit.
     pub fn new(config: CsfqConfig, link: &LinkInfo<'_>) -> Result<Self, BuildError> {
         let mean = link.mean_packet.max(1);
-        let (threshold, limit) = match config.limit {
-            Limit::Packets(n) => (config.threshold.packets(config.limit, mean), f64::from(n)),
-            Limit::Bytes(n) => (config.threshold.bytes(config.limit, mean), n as f64),
+        let counts_bytes = config.threshold.is_of_bytes() || matches!(config.limit, Limit::Bytes(_));
+        let length = |level: Level| {
+            if counts_bytes { level.bytes(config.limit, mean) } else { level.packets(config.limit, mean) }
         };
+        let (threshold, limit) = (length(config.threshold), length(Level::Share(1.0)));
         if threshold > limit {
             return Err(BuildError::Conflict("`threshold` lies above the limit: it could not be reached".into()));
         }
         let share = FairShareEstimate::new(link.rate.as_bits() as f64 / 8.0, config.k_alpha);
         let flows = FlowTable::new(config.max_flows, link.key);
         let averaging_time = AveragingTime::new(config.k);
-        Ok(Csfq { fifo: Fifo::new(config.limit), config, flows, share, threshold, averaging_time })
+        Ok(Csfq { fifo: Fifo::new(config.limit), config, flows, share, threshold, counts_bytes, averaging_time })
     }
 
     /// The estimated rate of `flow` in bytes per second, if it is known.
@@ -174,10 +177,7 @@ impl<T> Csfq<T> {
     #[inline]
     fn threshold_reached(&self) -> bool {
         let held = self.fifo.backlog();
-        let queue = match self.config.limit {
-            Limit::Packets(_) => f64::from(held.packets),
-            Limit::Bytes(_) => held.bytes as f64,
-        };
+        let queue = if self.counts_bytes { held.bytes as f64 } else { f64::from(held.packets) };
         queue >= self.threshold
     }
 }

@@ -28,11 +28,12 @@ crate::params! {
     pub struct FengRedConfig with red: RedSettings {
         red { limit, minth, maxth }
         /// Initial drop or mark probability just below `maxth`, before spacing.
-        maxp: f64 = 0.02, in (Bound::Excluded(0.0), Bound::Included(1.0)), also "max_p" "probability" "cur_max_p_";
+        maxp: f64 = 0.02, in (Bound::Excluded(0.0), Bound::Included(1.0)),
+            also "max_p" "probability" "cur_max_p_", inverse "linterm_" "LInterm";
         /// Divisor of maxp when the average falls below `minth`.
-        alpha: f64 = 3.0, in 1.0.., also "alpha_";
+        alpha: f64 = 3.0, in 1.0.., also "alpha_" "FengAlpha";
         /// Factor of maxp when the average rises above `maxth`.
-        beta: f64 = 2.0, in 1.0.., also "beta_";
+        beta: f64 = 2.0, in 1.0.., also "beta_" "FengBeta";
         /// Lower bound of maxp. The paper has none, but a maxp of 0 would never rise again.
         bottom: f64 = 0.0001, in (Bound::Excluded(0.0), Bound::Included(1.0));
         red {
@@ -52,6 +53,10 @@ crate::params! {
         Gauge::AVERAGE;
         Gauge::PROBABILITY;
         Gauge::MAXP;
+    }
+    fixed {
+        "adaptive_" = true, "red";
+        "feng_adaptive_" "FengAdaptive" = true, "ared";
     }
 }
 

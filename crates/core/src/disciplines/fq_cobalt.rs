@@ -24,7 +24,7 @@ crate::params! {
     /// Settings of [`FqCobalt`].
     pub struct FqCobaltConfig with rules: CobaltSettings {
         /// Buffer size of all queues together. When it is exceeded, the longest queue drops packets.
-        limit: Limit = Limit::Packets(10_240);
+        limit: Limit = Limit::Packets(10_240), also "MaxSize";
         /// Number of queues that flows are hashed to.
         flows: u32 = 1024, in 1..=65_536, also "Flows";
         /// Bytes that a queue may send per turn.

@@ -25,9 +25,9 @@ crate::params! {
     /// Settings of [`FqCodel`].
     pub struct FqCodelConfig with rules: CodelSettings {
         /// Buffer size of all queues together. When it is exceeded, the longest queue drops packets.
-        limit: Limit = Limit::Packets(10_240);
+        limit: Limit = Limit::Packets(10_240), also "MaxSize";
         /// Number of queues that flows are hashed to.
-        flows: u32 = 1024, in 1..=65_536;
+        flows: u32 = 1024, in 1..=65_536, also "Flows";
         /// Bytes that a queue may send per turn.
         quantum: Bytes = Bytes(1514), in Bytes(1)..;
         rules { target, interval, mtu }
@@ -38,7 +38,7 @@ crate::params! {
         memory_limit: Option<Bytes> = None;
         /// Maximum packets dropped at once when the buffer is exceeded. The longest queue drops half its bytes, up to
         /// this many packets.
-        drop_batch: u32 = 64, in 1..;
+        drop_batch: u32 = 64, in 1.., also "DropBatchSize";
         rules { ecn, ce_threshold }
     }
     presets {

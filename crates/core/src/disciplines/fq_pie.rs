@@ -29,7 +29,7 @@ crate::params! {
             limit = Limit::Packets(10_240)
         }
         /// Number of queues that flows are hashed to.
-        flows: u32 = 1024, in 1..=65_536;
+        flows: u32 = 1024, in 1..=65_536, also "Flows";
         /// Bytes that a queue may send per turn.
         quantum: Bytes = Bytes(1514), in Bytes(1)..;
         pie { target, tupdate, alpha, beta, max_burst, packet }

@@ -35,8 +35,8 @@ crate::params! {
     /// Settings of [`Fred`].
     pub struct FredConfig with red: RedSettings {
         red {
-            /// Buffer size. An arriving packet that does not fit is dropped. FRED counts packets: with a limit in
-            /// bytes, thresholds are converted with the mean packet size.
+            /// Buffer size. An arriving packet that does not fit is dropped. FRED counts packets: thresholds in
+            /// bytes are refused, and shares of a limit in bytes are converted with the mean packet size.
             limit,
             /// Average queue length below which no packet is dropped at random. `auto`: a quarter of the limit.
             minth = None,
@@ -99,16 +99,17 @@ impl<T> Fred<T> {
     /// An empty queue.
     ///
     /// # Errors
-    /// [`BuildError::Conflict`] if minth is not below maxth, or maxth is above the limit.
+    /// [`BuildError::Conflict`] if a threshold is in bytes: FRED counts packets; if minth is not
+    /// below maxth, or maxth is above the limit.
     pub fn new(config: FredConfig, link: &LinkInfo) -> Result<Self, BuildError> {
         let limit = config.red.limit;
-        let packets = |level: Level| level.packets(limit, link.mean_packet);
-        let minth = packets(config.red.minth.unwrap_or(Level::Share(0.25)));
-        let maxth = config.red.maxth.map_or(2.0 * minth, packets);
+        let packets = |name, level: Level| level.counted_in_packets(name, limit, link.mean_packet);
+        let minth = packets("minth", config.red.minth.unwrap_or(Level::Share(0.25)))?;
+        let maxth = config.red.maxth.map_or(Ok(2.0 * minth), |level| packets("maxth", level))?;
         let (min, max) = (Some(Level::Packets(minth)), Some(Level::Packets(maxth)));
         let red = RedSettings { minth: min, maxth: max, ..config.red.clone() };
         // With a maxq below 1 (buffer of three packets, or minth of 0) no flow could queue a packet.
-        let maxq = config.maxq.map_or(minth, packets).max(1.0);
+        let maxq = config.maxq.map_or(Ok(minth), |level| packets("maxq", level))?.max(1.0);
         // A flow with queued packets takes room for a packet or a byte, so the limit bounds the flows too.
         let max_flows = match limit {
             Limit::Packets(n) => n,
@@ -393,9 +394,9 @@ mod tests {
     }
 
     #[test]
-    fn thresholds_may_be_given_in_bytes_and_must_fit_each_other() {
+    fn thresholds_count_packets_and_must_fit_each_other() {
         let fred = |settings| Fred::<()>::new(FredConfig::from_settings(settings).unwrap(), &LINK);
-        let mixed = fred(&[("limit", "200KB"), ("minth", "30KB"), ("maxth", "60p"), ("maxq", "10%")]).unwrap();
+        let mixed = fred(&[("limit", "200KB"), ("minth", "15%"), ("maxth", "60p"), ("maxq", "10%")]).unwrap();
         assert_eq!((mixed.detector.thresholds(), mixed.maxq), (Thresholds { min: 30.0, max: 60.0 }, 20.0));
         assert!(matches!(fred(&[("minth", "60p"), ("maxth", "30p")]), Err(BuildError::Conflict(_))));
     }

@@ -36,7 +36,7 @@ crate::params! {
     pub struct PiConfig {
         /// Buffer size. An arriving packet that does not fit is dropped.
         limit: Limit = Limit::Packets(1000);
-        /// Reference queue length. PI counts the queue in packets.
+        /// Reference queue length. With a reference in bytes, PI measures the queue in bytes over the mean packet size.
         qref: Level = Level::Share(0.25), also "qref_";
         /// Increase of the probability per update for each packet above `qref`. `auto`: from `flows`, `rtt` and the
         /// link's rate.
@@ -91,8 +91,11 @@ pub struct Pi<T> {
     ecn: bool,
     /// a and b.
     gains: (f64, f64),
+    qref: Level,
     /// `qref` in packets.
     reference: f64,
+    /// Size of a typical packet in bytes.
+    mean: f64,
     timer: PolledTimer,
     /// The drop or mark probability after the last update.
     pub probability: f64,
@@ -110,7 +113,9 @@ impl<T> Pi<T> {
             fifo: Fifo::new(config.limit),
             ecn: config.ecn,
             gains: config.gains(link),
+            qref: config.qref,
             reference: config.qref.packets(config.limit, link.mean_packet),
+            mean: f64::from(link.mean_packet.max(1)),
             timer: PolledTimer::new(Span::from_secs_f64(1.0 / config.w), Time::ZERO),
             probability: 0.0,
             q_old: 0.0,
@@ -130,7 +135,7 @@ impl<T> Pi<T> {
     #[cold]
     fn update(&mut self, due: u64) {
         let (a, b) = self.gains;
-        let q = f64::from(self.fifo.backlog().packets);
+        let q = self.qref.length(self.fifo.backlog(), self.mean);
         let (error, error_old) = (q - self.reference, self.q_old - self.reference);
         let first = (a * error - b * error_old + self.probability).clamp(0.0, 1.0);
         self.probability = ((due - 1) as f64 * ((a - b) * error) + first).clamp(0.0, 1.0);

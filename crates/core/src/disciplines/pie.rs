@@ -32,36 +32,36 @@ crate::params! {
     /// Settings of [`Pie`].
     pub struct PieConfig {
         /// Buffer size. An arriving packet that does not fit is dropped.
-        limit: Limit = Limit::Packets(1000);
+        limit: Limit = Limit::Packets(1000), also "MaxSize";
         /// Target queueing delay.
-        target: Span = Span::from_millis(15), also "QDELAY_REF" "qdelay_ref_";
+        target: Span = Span::from_millis(15), also "QDELAY_REF" "qdelay_ref_" "QueueDelayReference";
         /// Time between two updates of the probability.
-        tupdate: Span = Span::from_millis(15), in Span::from_micros(1).., also "T_UPDATE" "tUpdate_";
+        tupdate: Span = Span::from_millis(15), in Span::from_micros(1).., also "T_UPDATE" "tUpdate_" "Tupdate";
         /// Increase of the probability per update for each second of delay above the target. tc counts in 1/16: 2 is
         /// 0.125.
-        alpha: f64 = 0.125, in 0.0.., also "a_";
+        alpha: f64 = 0.125, in 0.0.., also "a_" "A";
         /// Increase of the probability per update for each second of delay growth. tc counts in 1/16: 20 is 1.25.
-        beta: f64 = 1.25, in 0.0.., also "b_";
+        beta: f64 = 1.25, in 0.0.., also "b_" "B";
         /// Time that a formerly calm queue may grow before any drop or mark.
-        max_burst: Span = Span::from_millis(150), also "MAX_BURST" "burst_allowance_";
+        max_burst: Span = Span::from_millis(150), also "MAX_BURST" "burst_allowance_" "MaxBurstAllowance";
         /// Size of a typical packet. Nothing is dropped or marked while at most two of them are queued. `auto`: the
         /// host's mean packet size.
-        packet: Option<Bytes> = None, in Bytes(1).., also "MEAN_PKTSIZE" "mean_pktsize_";
+        packet: Option<Bytes> = None, in Bytes(1).., also "MEAN_PKTSIZE" "mean_pktsize_" "MeanPktSize";
         /// Marks ECN-capable packets instead of dropping them, while the probability is below `ecn_threshold`.
-        ecn: bool = true, also "setbit_";
+        ecn: bool = true, also "setbit_" "UseEcn";
         /// Probability from which ECN-capable packets are dropped too.
-        ecn_threshold: f64 = 0.1, in 0.0..=1.0, also "MAX_ECNTH" "mark_p_";
+        ecn_threshold: f64 = 0.1, in 0.0..=1.0, also "MAX_ECNTH" "mark_p_" "MarkEcnThreshold";
         /// Spaces drops and marks: none before the probabilities since the last one sum to 0.85, and one for certain at
         /// 8.5.
-        derandomize: bool = false;
+        derandomize: bool = false, also "UseDerandomization";
         /// Limits an update to 0.02 once the probability has reached 0.1.
-        cap_increase: bool = false, also "capdrop";
+        cap_increase: bool = false, also "capdrop" "UseCapDropAdjustment";
         /// Queueing delay above which each update adds 0.02 to the probability. `auto`: never.
         high_delay: Option<Span> = None;
         /// Scales the probability by the packet's size over `packet`, for smaller packets.
         byte_mode: bool = false, also "bytemode" "bytes_";
         /// Estimates the delay from the departure rate by Little's law, instead of from timestamps.
-        dq_rate_estimator: bool = false;
+        dq_rate_estimator: bool = false, also "UseDequeueRateEstimator";
         /// Upper bound of the probability. A probability that would exceed it becomes 1. With a bound above 1 the
         /// probability winds up: every packet is dropped, and recovery takes longer. Linux's bound is 256.
         max_probability: f64 = 1.0, in 1.0..=1e6;

@@ -68,6 +68,10 @@ crate::params! {
         Gauge::PROBABILITY;
         Gauge::MAXP;
     }
+    fixed {
+        "adaptive_" "ARED" "AdaptMaxP" = false, "ared";
+        "feng_adaptive_" "FengAdaptive" = false, "feng_red";
+    }
 }
 
 /// A FIFO with RED at its entrance.
@@ -270,6 +274,13 @@ mod tests {
         let tc = [("min", "30KB"), ("max", "90KB"), ("avpkt", "1000B"), ("probability", "0.1")];
         let ns2 = [("thresh_", "30KB"), ("maxthresh_", "90KB"), ("mean_pktsize_", "1000B"), ("maxp", "0.1")];
         assert_eq!(RedConfig::from_settings(&tc), RedConfig::from_settings(&ns2));
+        // ns-3's defaults (red-queue-disc.cc); its Initialize takes maxp = 1/LInterm.
+        let ns3 = [("MaxSize", "25p"), ("MinTh", "5"), ("MaxTh", "15"), ("QW", "0.002"), ("LInterm", "50")];
+        let ours = [("limit", "25p"), ("minth", "5p"), ("maxth", "15p"), ("wq", "0.002"), ("maxp", "0.02")];
+        assert_eq!(RedConfig::from_settings(&ns3), RedConfig::from_settings(&ours));
+        let switches = [("Gentle", "true"), ("ARED", "false"), ("UseEcn", "false"), ("linterm_", "10")];
+        let ours = [("gentle", "on"), ("ecn", "off"), ("maxp", "0.1")];
+        assert_eq!(RedConfig::from_settings(&switches), RedConfig::from_settings(&ours));
     }
 
     #[test]

@@ -44,7 +44,7 @@ crate::params! {
         alpha: f64 = 0.1, in 0.0..=1000.0;
         /// Base of the probability 1 - phi^-price.
         phi: f64 = 1.001, in (Bound::Excluded(1.0), Bound::Included(1e6)), also "phi_";
-        /// Target queue length b*.
+        /// Target queue length b*. With a target in bytes, REM measures queue and arrivals in bytes over the mean size.
         bstar: Level = Level::Packets(20.0), also "b*" "pbo_";
         /// Time between two updates of the price.
         tupdate: Span = Span::from_millis(2), in Span::from_micros(1).., also "pupdtime_";
@@ -85,6 +85,8 @@ pub struct Rem<T> {
     mean: f64,
     /// `bstar` in packets.
     target: f64,
+    /// Measures queue and arrivals in bytes.
+    counts_bytes: bool,
     gamma: f64,
     /// c: packets that the link can send in `tupdate`.
     capacity: f64,
@@ -114,6 +116,7 @@ impl<T> Rem<T> {
             fifo: Fifo::new(config.limit),
             mean,
             target: config.bstar.packets(config.limit, mean_packet),
+            counts_bytes: config.byte_mode || config.bstar.is_of_bytes(),
             gamma: config.gamma.unwrap_or((GAMMA_C / capacity).min(1000.0)),
             capacity,
             log_phi: libm::log(config.phi),
@@ -138,9 +141,9 @@ impl<T> Rem<T> {
     /// Makes `due` updates. All arrivals count at the first. The queue has been constant since the last call.
     fn update(&mut self, due: u64) {
         let gamma = self.gamma;
-        let RemConfig { alpha, inw, byte_mode, .. } = self.config;
+        let RemConfig { alpha, inw, .. } = self.config;
         let held = self.fifo.backlog();
-        let queue = if byte_mode { held.bytes as f64 / self.mean } else { f64::from(held.packets) };
+        let queue = if self.counts_bytes { held.bytes as f64 / self.mean } else { f64::from(held.packets) };
         let excess = alpha * (queue - self.target) - self.capacity;
         self.input += inw * (core::mem::take(&mut self.arrived) - self.input);
         self.price = (self.price + gamma * (excess + self.input)).max(0.0);
@@ -166,10 +169,11 @@ impl<T> Discipline<T> for Rem<T> {
     #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         self.catch_up(cx.now);
-        let size = if self.config.byte_mode { f64::from(packet.bytes) / self.mean } else { 1.0 };
+        let size = if self.counts_bytes { f64::from(packet.bytes) / self.mean } else { 1.0 };
         let mut admitted = None;
         if self.fifo.admits(packet.bytes) {
-            let hit = cx.rng.chance(self.probability * size);
+            let scale = if self.config.byte_mode { size } else { 1.0 };
+            let hit = cx.rng.chance(self.probability * scale);
             admitted = cx.signal_if(hit, packet, Why::Early, self.config.ecn);
         } else {
             cx.drop(packet, Why::Overflow);

@@ -65,13 +65,16 @@ impl<T> Sfb<T> {
     /// An empty queue; every probability is 0.
     ///
     /// # Errors
-    /// [`BuildError::Conflict`] if `bin_max` is below `bin_size`, or `warmup` is longer than `rehash`.
+    /// [`BuildError::Conflict`] if `bin_size` or `bin_max` is in bytes: a bin counts packets; if
+    /// `bin_max` is below `bin_size`, or `warmup` is longer than `rehash`.
     pub fn new(config: SfbConfig, link: &LinkInfo) -> Result<Self, BuildError> {
         let auto = Level::Share(1.5 / f64::from(config.bins));
         // The casts saturate and round down. A bin counts whole packets, so more than 13.04 packets are more than 13.
-        let packets = |level: Level| level.packets(config.limit, link.mean_packet) as u32;
-        let bin_size = packets(config.bin_size.unwrap_or(auto));
-        let bin_max = config.bin_max.map_or(bin_size, packets);
+        let packets = |name, level: Level| -> Result<u32, BuildError> {
+            Ok(level.counted_in_packets(name, config.limit, link.mean_packet)? as u32)
+        };
+        let bin_size = packets("bin_size", config.bin_size.unwrap_or(auto))?;
+        let bin_max = config.bin_max.map_or(Ok(bin_size), |level| packets("bin_max", level))?;
         if bin_max < bin_size {
             return Err(BuildError::Conflict("`bin_max` must not be below `bin_size`".into()));
         }

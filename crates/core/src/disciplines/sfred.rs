@@ -121,15 +121,17 @@ impl<T> Sfred<T> {
     /// An empty queue.
     ///
     /// # Errors
-    /// [`BuildError::Conflict`] if minth is not below maxth, or maxth is above `bin_size`.
+    /// [`BuildError::Conflict`] if a threshold is in bytes: a bin counts packets; if minth is not
+    /// below maxth, or maxth is above `bin_size`.
     pub fn new(config: SfredConfig, link: &LinkInfo) -> Result<Self, BuildError> {
         let auto = Level::Share(1.5 / f64::from(config.bins));
-        let bin_size = config.bin_size.unwrap_or(auto).packets(config.limit, link.mean_packet);
-        let in_bin = |level: Level| match level {
-            Level::Share(part) => part * bin_size,
-            other => other.packets(config.limit, link.mean_packet),
+        let packets = |name, level: Level| level.counted_in_packets(name, config.limit, link.mean_packet);
+        let bin_size = packets("bin_size", config.bin_size.unwrap_or(auto))?;
+        let in_bin = |name, level: Level| match level {
+            Level::Share(part) => Ok(part * bin_size),
+            other => packets(name, other),
         };
-        let (min, max) = (in_bin(config.minth), in_bin(config.maxth));
+        let (min, max) = (in_bin("minth", config.minth)?, in_bin("maxth", config.maxth)?);
         let thresholds = Thresholds::new(min, max, bin_size, "packets in a bin")?;
         let bin = RedBin {
             packets: 0,

@@ -28,19 +28,19 @@ crate::params! {
     /// Settings of one or more CoDel loops.
     pub struct CodelSettings {
         /// Queueing delay that is acceptable in the long run: 5 to 10 % of `interval`.
-        target: Span = Span::from_millis(5), also "TARGET" "target_";
+        target: Span = Span::from_millis(5), also "TARGET" "target_" "Target";
         /// Time that the delay may exceed the target before the first drop or mark. Set it to the largest expected
         /// round-trip time.
         interval: Span = Span::from_millis(100), in (Bound::Excluded(Span::ZERO), Bound::Unbounded),
-            also "INTERVAL" "interval_";
+            also "INTERVAL" "interval_" "Interval";
         /// Size of the largest packet. CoDel neither drops nor marks while the queue holds no more bytes than this.
-        mtu: Bytes = Bytes(1514), also "maxpacket";
+        mtu: Bytes = Bytes(1514), also "maxpacket" "MinBytes";
         /// How the time between drops or marks, interval/sqrt(count), is computed: `exact`, or `newton` as in Linux.
         square_root: SquareRoot = SquareRoot::Exact;
         /// Marks ECN-capable packets instead of dropping them.
-        ecn: bool = true;
+        ecn: bool = true, also "UseEcn";
         /// With `ecn`, also marks every ECN-capable packet whose queueing delay exceeds this. `auto`: off.
-        ce_threshold: Option<Span> = None;
+        ce_threshold: Option<Span> = None, also "CeThreshold";
     }
     presets {}
 }

@@ -18,29 +18,29 @@ crate::params! {
     /// RED's settings, shared by all disciplines that build on RED.
     pub struct RedSettings {
         /// Buffer size. An arriving packet that does not fit is dropped.
-        limit: Limit = Limit::Packets(1000);
-        /// Average queue length below which no packet is dropped or marked. `auto`: half the queue that `target_delay`
-        /// allows, at least 5 packets and at most a sixth of the limit.
-        minth: Option<Level> = Some(Level::Share(0.25)), also "min" "thresh" "thresh_";
+        limit: Limit = Limit::Packets(1000), also "MaxSize";
+        /// Average queue length below which no packet is dropped or marked. With a threshold in bytes, the average counts
+        /// bytes. `auto`: half the queue that `target_delay` allows, at least 5 packets and at most a sixth of the limit.
+        minth: Option<Level> = Some(Level::Share(0.25)), also "min" "thresh" "thresh_" "MinTh";
         /// Average queue length from which every packet is dropped or marked (with `gentle`, from twice this). `auto`:
         /// three times `minth`.
-        maxth: Option<Level> = Some(Level::Share(0.5)), also "max" "maxthresh" "maxthresh_";
+        maxth: Option<Level> = Some(Level::Share(0.5)), also "max" "maxthresh" "maxthresh_" "MaxTh";
         /// Drop or mark probability just below `maxth`, before spacing.
-        maxp: f64 = 0.02, in 0.0..=1.0, also "max_p" "probability";
+        maxp: f64 = 0.02, in 0.0..=1.0, also "max_p" "probability" "cur_max_p_", inverse "linterm_" "LInterm";
         /// Weight of each new queue length in the average. `auto`: 1 - exp(-1/C), where C is the link's rate in mean
         /// packets per second.
-        wq: Option<f64> = Some(0.002), in (Bound::Excluded(0.0), Bound::Included(1.0)), also "q_weight" "q_weight_" "w_q";
+        wq: Option<f64> = Some(0.002), in (Bound::Excluded(0.0), Bound::Included(1.0)), also "q_weight" "q_weight_" "w_q" "QW";
         /// tc's `burst`: packets that may arrive at once at an empty queue before the average reaches `minth`. Sets
         /// `wq` to a power of two. 0: `wq` as given. `auto`: (2 minth + maxth)/3, as in tc.
         burst: Option<u32> = Some(0);
         /// Target queueing delay from which `auto` derives `minth`.
-        target_delay: Span = Span::from_millis(5), also "targetdelay" "targetdelay_";
+        target_delay: Span = Span::from_millis(5), also "targetdelay" "targetdelay_" "TargetDelay";
         /// How drops and marks are spaced: `uniform` as in the paper, or `wait` as in ns-2, which leaves a gap after
         /// each.
         spacing: Spacing = Spacing::Uniform;
         /// Raises the probability from `maxp` to 1 between `maxth` and twice `maxth`, instead of jumping to 1 at
         /// `maxth`.
-        gentle: bool = false, also "gentle_";
+        gentle: bool = false, also "gentle_" "Gentle";
         /// Measures the queue in bytes and scales the probability by the packet's size over the mean size.
         byte_mode: bool = false, also "bytes" "bytes_" "queue_in_bytes_";
         /// In byte mode, makes the probability independent of the packet's size, as Linux does.
@@ -53,9 +53,9 @@ crate::params! {
         /// Marks ECN-capable packets above `maxth` too, instead of dropping them.
         mark_above_maxth: bool = false;
         /// Marks ECN-capable packets instead of dropping them.
-        ecn: bool = true, also "setbit_";
+        ecn: bool = true, also "setbit_" "UseEcn";
         /// Size of a typical packet, for idle time, byte mode and thresholds in another unit. `auto`: the host's value.
-        mean_packet: Option<Bytes> = None, in Bytes(1).., also "avpkt" "mean_pktsize" "mean_pktsize_";
+        mean_packet: Option<Bytes> = None, in Bytes(1).., also "avpkt" "mean_pktsize" "mean_pktsize_" "MeanPktSize";
     }
     presets {}
 }
@@ -74,6 +74,12 @@ impl RedSettings {
             .spare_first(self.spare_first))
     }
 
+    /// Whether the queue is measured in bytes: in byte mode, or if a threshold is given in bytes. A conversion of bytes to
+    /// packets would move such a threshold with the packets' sizes.
+    pub(crate) fn counts_bytes(&self) -> bool {
+        self.byte_mode || [self.minth, self.maxth].into_iter().flatten().any(Level::is_of_bytes)
+    }
+
     /// The typical packet size in bytes, at least 1.
     pub fn mean_packet(&self, link: &LinkInfo) -> u32 {
         let own = self.mean_packet.map(|size| u32::try_from(size.0).unwrap_or(u32::MAX));
@@ -81,10 +87,11 @@ impl RedSettings {
     }
 
     fn thresholds(&self, rate: Rate, mean: u32) -> Result<Thresholds, BuildError> {
+        let counts_bytes = self.counts_bytes();
         let level = |level: Level| {
-            if self.byte_mode { level.bytes(self.limit, mean) } else { level.packets(self.limit, mean) }
+            if counts_bytes { level.bytes(self.limit, mean) } else { level.packets(self.limit, mean) }
         };
-        let (limit, unit) = (level(Level::Share(1.0)), if self.byte_mode { "bytes" } else { "packets" });
+        let (limit, unit) = (level(Level::Share(1.0)), if counts_bytes { "bytes" } else { "packets" });
         let (min, max) = match (self.minth.map(level), self.maxth.map(level)) {
             (Some(min), Some(max)) => (min, max),
             (Some(min), None) => (min, 3.0 * min),
@@ -104,7 +111,7 @@ impl RedSettings {
         if self.burst == Some(0) {
             return Ok(self.wq.unwrap_or_else(|| weight_of_rate(rate, mean)));
         }
-        let unit = if self.byte_mode { f64::from(mean) } else { 1.0 };
+        let unit = if self.counts_bytes() { f64::from(mean) } else { 1.0 };
         let (min, max) = (thresholds.min / unit, thresholds.max / unit);
         // Rounds down like tc's integers.
         let burst = self.burst.unwrap_or(((2.0 * min + max) / 3.0) as u32);
@@ -144,6 +151,8 @@ pub struct RedQueue<T> {
     settings: RedSettings,
     fifo: Fifo<T>,
     detector: RedDetector,
+    /// Whether the queue is measured in bytes.
+    counts_bytes: bool,
     /// The mean size in bytes, if the probability scales with packet size.
     scale_by: Option<f64>,
 }
@@ -157,7 +166,13 @@ impl<T> RedQueue<T> {
         let detector = settings.detector(link)?;
         let by_size = settings.byte_mode && !settings.ignore_size;
         let scale_by = by_size.then(|| f64::from(settings.mean_packet(link)));
-        Ok(RedQueue { fifo: Fifo::new(settings.limit), settings, detector, scale_by })
+        Ok(RedQueue {
+            fifo: Fifo::new(settings.limit),
+            counts_bytes: settings.counts_bytes(),
+            settings,
+            detector,
+            scale_by,
+        })
     }
 
     /// The detector.
@@ -177,7 +192,7 @@ impl<T> RedQueue<T> {
     pub fn length(&self) -> f64 {
         let held = self.fifo.backlog();
         // A signed number becomes a float in one instruction, and the greatest queue is far below 2^63 bytes.
-        let length = if self.settings.byte_mode { held.bytes as i64 } else { i64::from(held.packets) };
+        let length = if self.counts_bytes { held.bytes as i64 } else { i64::from(held.packets) };
         length as f64
     }
 

@@ -4,6 +4,7 @@
 mod audit;
 mod extremes;
 mod parameters;
+mod thresholds;
 mod traces;
 
 use std::collections::BTreeSet;

@@ -54,10 +54,62 @@ fn defaults_lie_in_their_ranges_and_every_other_name_sets_the_same_parameter() {
 }
 
 #[test]
+fn a_name_of_the_reciprocal_sets_the_parameter_to_one_over_its_value() {
+    let mut tried = 0;
+    for (entry, field) in parameters() {
+        for name in field.inverse {
+            // Powers of two, so that no digit is lost.
+            for (written, reciprocal) in [("64", "0.015625"), ("1", "1"), (" 8 ", "0.125")] {
+                let values = entry.resolve(&[(name, written)]).unwrap();
+                assert!(
+                    values.contains(&(field.name, reciprocal.into())),
+                    "{}:{name}={written}: {values:?}",
+                    entry.name
+                );
+            }
+            for wrong in ["0", "-2", "0.5", "NaN", "inf", "banana", ""] {
+                let Err(BuildError::BadValue { name: told, value, expected }) = entry.resolve(&[(name, wrong)]) else {
+                    panic!("{}:{name}={wrong} is accepted", entry.name);
+                };
+                assert_eq!((told, value.as_str()), (*name, wrong));
+                assert!(expected.contains(&format!("`{}`", field.name)), "{expected}");
+            }
+            tried += 1;
+        }
+    }
+    assert!(tried >= 6, "{tried} names");
+}
+
+#[test]
+fn a_fixed_switch_accepts_only_the_value_of_its_discipline_and_names_the_other() {
+    let mut tried = 0;
+    for entry in ENTRIES {
+        for switch in entry.fixed() {
+            find(switch.otherwise).unwrap();
+            let (right, wrong) = if switch.value { ("true", "0") } else { ("off", "1") };
+            for name in switch.names {
+                assert_eq!(entry.resolve(&[(name, right)]), entry.resolve(&[]), "{}:{name}={right}", entry.name);
+                for value in [wrong, "banana"] {
+                    let Err(BuildError::BadValue { name: told, expected, .. }) = entry.resolve(&[(name, value)]) else {
+                        panic!("{}:{name}={value} is accepted", entry.name);
+                    };
+                    let names_the_other = expected.contains(&format!("`{}`", switch.otherwise));
+                    assert_eq!((told, names_the_other), (*name, value == wrong), "{expected}");
+                }
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried >= 6, "{tried} names");
+}
+
+#[test]
 fn names_are_used_once_in_a_row() {
     for entry in ENTRIES {
         let fields = entry.fields();
         let mut all: Vec<&str> = fields.iter().flat_map(names).collect();
+        all.extend(fields.iter().flat_map(|field| field.inverse));
+        all.extend(entry.fixed().iter().flat_map(|switch| switch.names));
         all.push("preset");
         all.sort_unstable();
         assert!(all.is_sorted_by(|a, b| a < b), "{}: {all:?}", entry.name);

@@ -73,6 +73,8 @@ fn transport_counts(report: &LoadReport) -> impl Iterator<Item = TransportCounts
         retransmits: flow.counts.retransmits,
         timeouts: flow.counts.timeouts,
         cwnd_area: flow.cwnd_area,
+        // The kernel's times include its own queues and are not those of the scenario's links.
+        held: None,
     })
 }
 

@@ -38,7 +38,7 @@ keys! {
     pub(crate) struct RawEndpoints {
         /// rate and delay of the links between each flow's hosts and the network, `{ rate, delay }`; either may be left
         /// out, and each flow may [draw its delay](#drawn-delays)
-        access: RawAccess = Access::default().raw();
+        access: RawAccess, "rate: ten times the fastest link of the route, at least 100Mbit/s and at most 100Gbit/s; delay: `1ms`";
         /// the same for the sender's link; its keys override those of `access`
         sender: RawAccess, "as `access`";
         /// the same for the receiver's link
@@ -73,6 +73,7 @@ table! {
     /// A flow's own link between its host and the router, both ways. Its queue is unlimited.
     pub struct Access, RawAccess expecting "a table such as { rate = \"100Mbit/s\", delay = \"1ms\" }" {
         /// rate in each direction
+        // The least rate that a group has by default: see `access.rs`.
         rate: Rate = Rate::from_bits(100_000_000), in POSITIVE_RATE;
         /// propagation delay in each direction, or a distribution from which [each flow draws its own](#drawn-delays)
         delay: AccessDelay = Span::from_millis(1).into(), in ..=LONGEST_DELAY;

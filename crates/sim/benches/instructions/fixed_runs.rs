@@ -109,6 +109,7 @@ fn crowd(name: &str, duration: &str) -> Scenario {
         "name = 'crowd'\nduration = '{duration}'\nwarmup = '100ms'\nqdiscs = ['droptail']\n\
          [link]\nrate = '{flows}Mbit/s'\ndelay = '14ms'\nlimit = '{}p'\n[link.reverse]\nlimit = '10000000p'\n\
          [[tcp]]\nprofile = 'ns2'\nflows = {flows}\nrecovery = 'newreno'\nwindow = 1000\nstart = '0s..50ms'\n\
+         access = {{ rate = '100Mbit/s' }}\n\
          [record]\ninterval = '50ms'\n",
         flows * 4
     );
@@ -120,7 +121,7 @@ fn controller(cc: &str, duration: &str) -> Scenario {
     let text = format!(
         "name = 'cc'\nduration = '{duration}'\nwarmup = '1s'\nqdiscs = ['droptail']\n\
          [link]\nrate = '100Mbit/s'\ndelay = '14ms'\nlimit = '270p'\n\
-         [[tcp]]\nflows = 10\ncc = '{cc}'\nstart = '0s..1s'\n[record]\ninterval = '1s'\n"
+         [[tcp]]\nflows = 10\ncc = '{cc}'\nstart = '0s..1s'\naccess = {{ rate = '100Mbit/s' }}\n[record]\ninterval = '1s'\n"
     );
     read(&text, "cc.toml", &Changes::default())
 }
@@ -132,7 +133,10 @@ fn chain(_: &str, duration: &str) -> Scenario {
         format!("[[link]]\nfrom = '{from}'\nto = '{to}'\nrate = '{rate}Mbit/s'\ndelay = '5ms'\nlimit = '200p'\n{rest}")
     };
     let group = |name: &str, [from, to]: [&str; 2], flows: u32| {
-        format!("[[tcp]]\nname = '{name}'\nfrom = '{from}'\nto = '{to}'\nflows = {flows}\nstart = '0s..1s'\n")
+        format!(
+            "[[tcp]]\nname = '{name}'\nfrom = '{from}'\nto = '{to}'\nflows = {flows}\nstart = '0s..1s'\n\
+             access = {{ rate = '100Mbit/s' }}\n"
+        )
     };
     let (ab, bc, cd) = (["A", "B"], ["B", "C"], ["C", "D"]);
     let links = [link(ab, 60, "qdisc = 'droptail'\n"), link(bc, 50, ""), link(cd, 60, "qdisc = 'droptail'\n")].concat();

@@ -35,7 +35,7 @@ impl Hosts {
         self.delivered_packets += 1;
         acknowledge_flow(flow, id, packet.handle.contents(), settings, arrives, &mut self.replies, queue);
         // A flow that acts ahead has no application, and no end.
-        self.trace(id, arrives);
+        self.observe(id, arrives);
     }
 
     /// Delivers an acknowledgement that arrives at `arrives`, later than the current event. The end of the warm-up or a
@@ -65,15 +65,17 @@ impl Hosts {
             // At the end of the warm-up itself, counting comes first.
             self.handle_timers(id, Time::from_nanos(at.as_nanos().saturating_sub(1)), queue);
             self.warmup_counts[id as usize] = self.tcp[id as usize].counts(at);
+            self.restart_clock(id as usize, at);
         }
     }
 
     /// Counts the other senders as the warm-up ends.
     pub(super) fn end_warmup(&mut self, now: Time) {
         self.span.warmup_end = Time::NEVER;
-        for (before, flow) in self.warmup_counts.iter_mut().zip(&self.tcp) {
-            if !before.taken {
-                *before = flow.counts(now);
+        for id in 0..self.tcp.len() {
+            if !self.warmup_counts[id].taken {
+                self.warmup_counts[id] = self.tcp[id].counts(now);
+                self.restart_clock(id, now);
             }
         }
     }

@@ -34,13 +34,14 @@ impl Hosts {
 
     /// Transport statistics of each flow since the warm-up.
     pub fn transport_counts(&self, now: Time) -> impl Iterator<Item = TransportCounts> {
-        let tcp = self.tcp.iter().zip(&self.warmup_counts).map(move |(flow, before)| {
+        let tcp = (0..).zip(&self.tcp).zip(&self.warmup_counts).map(move |((id, flow), before)| {
             let after = flow.counts(now);
             TransportCounts {
                 group: u32::from(flow.group),
                 retransmits: u64::from(after.retransmits - before.retransmits),
                 timeouts: u64::from(after.timeouts - before.timeouts),
                 cwnd_area: Some(after.cwnd_area - before.cwnd_area),
+                held: Some(self.held(id, now)),
             }
         });
         let udp = self.udp.iter().zip(self.controlled.timeouts()).map(|(flow, timeouts)| TransportCounts {
@@ -48,6 +49,7 @@ impl Hosts {
             retransmits: 0,
             timeouts: timeouts.into(),
             cwnd_area: None,
+            held: None,
         });
         tcp.chain(udp)
     }

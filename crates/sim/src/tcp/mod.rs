@@ -39,4 +39,4 @@ pub use headgate_scenario::TcpSettings;
 pub use rate_sample::{DeliveryState, RateSample};
 pub use receiver::{OutgoingAck, TcpReceiver};
 pub use rto::{Rto, RttDeviation};
-pub use sender::{Ack, LossState, OutgoingSegment, OutstandingCounts, TcpSender};
+pub use sender::{Ack, LossState, OutgoingSegment, OutstandingCounts, SendLimit, TcpSender};

@@ -19,6 +19,7 @@
 //! | recover + 1 (RFC 6582), RecoveryPoint + 1 (RFC 6675) | `recover` |
 //! | FlightSize (RFC 5681) | `flight` |
 
+mod limit;
 mod marks;
 mod options;
 mod recovery;
@@ -42,6 +43,7 @@ use super::rto::Rto;
 use crate::prefetch::prefetch;
 use crate::segment::{SackBlock, SackBlocks};
 use crate::send_clock::Timestamp;
+pub use limit::SendLimit;
 use options::SenderOptions;
 use sacked::SackState;
 pub use state::{LossState, OutstandingCounts};

@@ -2,6 +2,7 @@
 
 mod app;
 mod controlled;
+mod limit_clock;
 mod media;
 mod media_flow;
 mod tcp;
@@ -11,6 +12,7 @@ mod udp;
 
 pub use app::{FlowApp, TransferRequest};
 pub use controlled::{ControlledContext, ControlledFlows};
+pub use limit_clock::LimitClock;
 use media::MediaFlows;
 pub use tcp::{TcpCounts, TcpFlow};
 pub use tcp_settings::TcpFlowSettings;

@@ -15,7 +15,7 @@ use crate::event::{EventKind, SimEvent};
 use crate::event_queue::EventQueue;
 use crate::prefetch::prefetch;
 use crate::segment::{Segment, SimPacket};
-use crate::tcp::{Ack, OutgoingAck, OutgoingSegment, TcpReceiver, TcpSender};
+use crate::tcp::{Ack, OutgoingAck, OutgoingSegment, SendLimit, TcpReceiver, TcpSender};
 
 /// One flow in five cache lines: three for the sender, one for the rest of its side, one for the receiver's side.
 #[repr(C, align(64))]
@@ -43,6 +43,10 @@ pub struct TcpFlow {
     /// reason.
     has_short_segments: bool,
 }
+
+/// Packets at an access link beyond which it counts as the flow's limit. Senders leave up to as many at once, by the
+/// initial window of RFC 6928, on any link.
+const ACCESS_QUEUE: u64 = 10;
 
 /// Counts of a flow's sender at one moment.
 #[derive(Clone, Copy, Default)]
@@ -386,6 +390,31 @@ impl TcpFlow {
             cwnd_area: self.sender.cwnd_area(now),
             taken: true,
         }
+    }
+
+    /// Whether its source may have no data to send.
+    pub fn may_lack_data(&self) -> bool {
+        self.app.is_some()
+    }
+
+    /// Whether an event at the sender is one of those after which its limit is looked at: see
+    /// [`TcpSender::is_sample_point`].
+    #[inline]
+    pub fn looks_at_limit(&self) -> bool {
+        self.sender.is_sample_point()
+    }
+
+    /// What limits the sender at `now`, and until when its access link has a queue, if it has one.
+    #[inline]
+    pub fn limit(&self, settings: &TcpFlowSettings, now: Time) -> (SendLimit, Option<Time>) {
+        let queue_until = self.data_from_sender.queue_until(ACCESS_QUEUE, now, &settings.data_from_sender);
+        (self.sender.limit(&settings.tcp), queue_until)
+    }
+
+    /// Until when the receiver's access link has a queue, if it has one as a packet leaves the last router at `now`.
+    #[inline]
+    pub fn receiver_queue_until(&self, settings: &TcpFlowSettings, now: Time) -> Option<Time> {
+        self.data_to_receiver.queue_until(ACCESS_QUEUE, now, &settings.data_to_receiver)
     }
 
     /// Whether only acknowledgements and timers change the sender: no application, and no pacing.

@@ -10,6 +10,7 @@ mod classes;
 mod control;
 mod delays;
 mod event_log;
+mod limits;
 mod links;
 mod linux;
 mod media;

@@ -104,6 +104,11 @@ COUNTED = (
     _of_flows("timeouts", measuring.total, name="timeouts"),
     _of_flows("retransmits", measuring.total, name="retransmits"),
     _of_flows("cwnd_mean", measuring.mean, name="cwnd", lower=False),
+    Measure("limited_by", measuring.limits, Units.SHARE,
+            "Share of the active time of TCP flows in which the links of the route (congestion), the window, the "
+            "access links or the source limited the sender. Null for UDP and on real packets. T-RAT (Zhang and "
+            "others 2002).",
+            name="limited by", parts=measuring.LIMITS, title="Limited by", shown=measuring.LIMITS),
     _of_flows("startup_ms", measuring.mean_of_known, name="startup", title="Start-up"),
     Measure("identified", measuring.share_with_value("identified_ms"), Units.SHARE,
             "Share of the flows that a discipline identified: flows with a drop for a reason that only these get.",

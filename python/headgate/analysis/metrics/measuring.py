@@ -61,6 +61,17 @@ def share_with_value(column: str) -> FlowsMeasure:
     return lambda flows: estimate(np.isfinite(flows[column]).mean(axis=1))
 
 
+#: What can limit a flow, each with a column of times in the table `flows`.
+LIMITS = ("link", "window", "access", "source")
+
+
+def limits(flows: FlowsView) -> dict[str, Estimate]:
+    """The share of the flows' active time in which each limit held."""
+    times = {limit: flows.total(f"limited_by_{limit}_ms") for limit in LIMITS}
+    whole = np.sum(list(times.values()), axis=0)
+    return {limit: estimate(ratio(time, whole)) for limit, time in times.items()}
+
+
 def by_reason(flows: FlowsView) -> dict[str, Estimate]:
     """Packets dropped, by reason."""
     return {name.removeprefix("dropped_"): estimate(flows.total(name)) for name in flows.reasons()}

@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Any, Unpack
 
-from headgate.build.keys import DumbbellKeys
+from headgate.build.keys import AccessKeys, DumbbellKeys
 from headgate.build.parts import FlowsPart, tcp, udp
 from headgate.experiment import findings
 from headgate.experiment.claims import Condition, in_each_case
@@ -15,6 +15,8 @@ from headgate.scenario.network import Dumbbell
 #: Why our runs differ from the paper.
 WHY = findings.read(__package__)
 
+#: A flow's own links.
+ACCESS: AccessKeys = {"rate": "100Mbit/s", "delay": "5ms"}
 #: The UDP flow's rates in figure 4-1, in Mbit/s. The link's rate is 1 Mbit/s.
 RATES = (0.1, 0.2, 0.4, 0.8, 1, 2, 4, 8)
 #: Those above the link's rate.
@@ -111,14 +113,14 @@ def network(
             profile="ns2",
             recovery=v.recovery,
             window=window,
-            access={"delay": "5ms"},
+            access=ACCESS,
             start="0s..1s",
             send_jitter=v.send_jitter,
         )
     ]
     if cbr is not None:
         constant = udp(cbr or f"{v.cbr}Mbit/s", name="cbr", profile="ns2", flows=cbr_flows, jitter=v.jitter)
-        flows.append(constant.replace(access={"delay": "5ms"}, start=cbr_start))
+        flows.append(constant.replace(access=ACCESS, start=cbr_start))
     given: DumbbellKeys = {
         "name": f"comparison-{name}",
         "about": about,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Unpack
 
-from headgate.build.keys import DumbbellKeys, RecordKeys
+from headgate.build.keys import AccessKeys, DumbbellKeys, RecordKeys
 from headgate.build.parts import ClassPart, FlowsPart, TcpPart, UdpPart, tcp, udp
 from headgate.experiment import findings
 from headgate.experiment.declare import OpenParameter, ScenarioValues
@@ -15,6 +15,8 @@ WHY = findings.read(__package__)
 
 #: Bits of a packet on the wire (section 5).
 PACKET_BITS = 512 * 8
+#: A flow's own links, in every experiment: the paper's rates of the bottleneck go up to 45 Mbit/s.
+ACCESS: AccessKeys = {"rate": "100Mbit/s"}
 #: The buffer in packets: ten times the bandwidth-delay product of a flow (section 5.3).
 BUFFER = 780
 
@@ -121,6 +123,7 @@ def sender(v: ScenarioValues, flows: int = 1) -> TcpPart:
         packet="512B",
         window=v.window,
         min_rto=v.min_rto,
+        access=ACCESS,
         start="0s..1s",
         send_jitter="200us",
     )
@@ -128,7 +131,8 @@ def sender(v: ScenarioValues, flows: int = 1) -> TcpPart:
 
 def constant(rate: str, flows: int = 1) -> UdpPart:
     """Flows of a constant rate, the group `cbr`."""
-    return udp(rate, flows=flows, name="cbr", profile="ns2", packet="512B", jitter=0.1, start="0s..1s")
+    common = udp(rate, flows=flows, name="cbr", profile="ns2", packet="512B", jitter=0.1, start="0s..1s")
+    return common.replace(access=ACCESS)
 
 
 def network(

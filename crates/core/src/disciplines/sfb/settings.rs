@@ -39,7 +39,7 @@ crate::params! {
         levels: u32 = 2, in 1..=8, also "L";
         /// Number of bins per level.
         bins: u32 = 23, in 1..=4096, also "N";
-        /// Packets in a bin above which its probability rises. `auto`: 1.5/bins of the limit.
+        /// Packets in a bin above which its probability rises; bytes are refused. `auto`: 1.5/bins of the limit.
         bin_size: Option<Level> = None, also "Bin_Size" "target";
         /// Packets in a bin above which it is overfull (see `overfull`). `auto`: `bin_size`, as in the papers.
         bin_max: Option<Level> = None, also "max";
