@@ -98,10 +98,8 @@ impl Link {
     }
 
     /// Makes the hosts and starts forwarding. Each direction takes the first link of its scenario, forward, with the
-    /// first discipline. `sysctls` are names below /proc/sys/net
-    /// with values, for both hosts. With `outside` the far end is the network of the calling thread. `log` is the
-    /// folder for captures and rows over time.
-    #[expect(clippy::too_many_arguments, reason = "Python passes them as keywords")]
+    /// first discipline. `sysctls` are names below /proc/sys/net with values, for both hosts. With `outside` the far end is
+    /// the network of the calling thread. `log` is the folder for captures and rows over time.
     #[new]
     #[pyo3(signature = (forward, reverse, *, seed=1, sysctls=Vec::new(), outside=false, log=None))]
     fn new(
