@@ -43,8 +43,8 @@ FAULTS = (
     Fault(
         "ACE and the echo share bits",
         "segment.rs",
-        "SegmentContents::Ack { ack: number, ece: flag, ace, options }",
-        "SegmentContents::Ack { ack: number, ece: flag || ace.bits() & 1 == 1, ace, options }",
+        "let ace = Ace::from_bits((self.0 >> ACE) as u8);",
+        "let ace = Ace::from_bits((self.0 >> ACE) as u8);\nlet flag = flag || ace.bits() & 1 == 1;",
     ),
     Fault("the receiver counts no marks", "tcp/receiver.rs", "self.ace.after(marked)", "self.ace.after(false)"),
     Fault(
