@@ -138,6 +138,7 @@ class Result:
             "queue_delay_ms_mean": None if self.idle else 40.0 / (place + 1),
             "limited_by_link_ms": None if kind == "udp" else 1000.0,
             **{f"limited_by_{limit}_ms": None if kind == "udp" else 0.0 for limit in ("window", "access", "source")},
+            **dict.fromkeys(("frames", "late_frames", "freezes_per_minute")),
             "startup_ms": None if self.idle else 25.0,
             "identified_ms": 400.0 if kind == "udp" and place == 2 else None,
             "response_ms": 2000.0 if kind == "udp" and place == 2 else None,

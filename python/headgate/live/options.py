@@ -23,13 +23,15 @@ PACES = {
     "schedule": ("slot", "aggregate", "aggregate-gap"),
 }
 
-#: The scenario that the options change. It needs a group of flows, which is never started.
+#: The scenario that the options change. It needs a group of flows, which is never started. By default its access links
+#: would be faster than any link, and the packets of an hour too many to count.
 TEXT = """\
 name = "link"
 duration = "1h"
 qdiscs = ["droptail"]
 [link]
 [[tcp]]
+access = { rate = "100Mbit/s" }
 """
 
 
