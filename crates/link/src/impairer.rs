@@ -5,7 +5,7 @@ use std::sync::Arc;
 use aqm::{Rng, Span, Time};
 use headgate_scenario::{Impairments, Remarks};
 
-use crate::medium::{Alteration, Arrival};
+use crate::arrival::{Alteration, Arrival};
 
 /// Applies impairments to sent packets of one direction.
 #[derive(Debug)]

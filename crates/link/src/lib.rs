@@ -6,6 +6,7 @@
 //! the packets. A [`Meter`] measures one direction, such as the [`LinkLedger`](headgate_measure::LinkLedger) of a run.
 #![forbid(unsafe_code)]
 
+mod arrival;
 mod impairer;
 mod medium;
 mod queue;
@@ -13,8 +14,9 @@ mod transmitter;
 mod wake_times;
 mod wire;
 
+pub use arrival::{Alteration, Arrival};
 pub use impairer::Impairer;
-pub use medium::{Alteration, Arrival, Carrier, Medium, Transit};
+pub use medium::{Carrier, Medium, Transit};
 pub use queue::{AlteredPackets, LinkQueue, Meter, NextHop, QueueHandover};
 pub use transmitter::Transmitter;
 pub use wake_times::WakeTimes;

@@ -2,8 +2,9 @@
 
 use aqm::{Backlog, Rate, Rng, Span, Time};
 use headgate_measure::CapacityUse;
-use headgate_scenario::{DirectionSettings, Impairments, RateVariation, Remarks};
+use headgate_scenario::{DirectionSettings, Impairments, RateVariation};
 
+use crate::arrival::Arrival;
 use crate::impairer::Impairer;
 use crate::transmitter::Transmitter;
 
@@ -18,48 +19,6 @@ pub struct Transit {
     pub arrival: Arrival,
     /// Whether it may arrive long after its transmission began, because rates change, or out of order.
     pub late_or_reordered: bool,
-}
-
-/// What becomes of a packet on the medium.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arrival {
-    /// It arrives unchanged at this time.
-    At(Time),
-    /// It is lost.
-    Lost,
-    /// It arrives at this time, with other header fields or twice.
-    Altered(Time, Alteration),
-}
-
-/// Changes to a packet that arrives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Alteration {
-    /// The header fields that change.
-    pub remarks: Remarks,
-    /// Whether a copy follows it at once.
-    pub duplicate: bool,
-}
-
-impl Arrival {
-    /// When the packet arrives; `None` if it is lost.
-    #[inline]
-    pub fn time(self) -> Option<Time> {
-        match self {
-            Arrival::At(time) | Arrival::Altered(time, _) => Some(time),
-            Arrival::Lost => None,
-        }
-    }
-
-    /// The same fate at other times.
-    #[inline]
-    #[must_use]
-    pub fn map(self, times: impl FnOnce(Time) -> Time) -> Arrival {
-        match self {
-            Arrival::At(time) => Arrival::At(times(time)),
-            Arrival::Lost => Arrival::Lost,
-            Arrival::Altered(time, alteration) => Arrival::Altered(times(time), alteration),
-        }
-    }
 }
 
 /// Carries packets one at a time.

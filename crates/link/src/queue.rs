@@ -11,7 +11,8 @@
 use aqm::{Backlog, Discipline, FlowId, Ledger, Packet, Port, Sink, Span, Time};
 use headgate_measure::{HasFlow, LinkLedger};
 
-use crate::medium::{Alteration, Arrival, Carrier, Transit};
+use crate::arrival::{Alteration, Arrival};
+use crate::medium::{Carrier, Transit};
 
 /// Receives the packets of a link, and the packets that its discipline drops.
 pub trait NextHop<T>: Sink<T> {

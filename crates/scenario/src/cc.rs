@@ -148,7 +148,7 @@ controllers! {
     Off "off" [], "sends what the source writes, whatever happens to its packets", "RFC 768";
     Gcc "gcc" [reports media ignores_marks], "a call that sends below the rate at which delays begin to grow, and less after losses (WebRTC)", "draft-ietf-rmcat-gcc-02";
     Nada "nada" [reports media], "a call whose rate follows one signal made of queueing delay, losses and marks", "RFC 8698";
-    Scream "scream" [reports media frequent_reports ect1], "a call with a window for the data in flight, which delay, losses and marks reduce (version 2, for L4S)", "draft-johansson-ccwg-rfc8298bis-screamv2";
+    Scream "scream" [reports media frequent_reports ect1], "a call with a window, which delay, losses and marks reduce (version 2, for L4S)", "draft-johansson-ccwg-rfc8298bis-screamv2";
     Tfrc "tfrc" [reports], "sends datagrams at the rate that TCP would have at the losses and round trips it meets", "RFC 5348";
 }
 

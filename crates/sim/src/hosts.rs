@@ -7,6 +7,7 @@
 
 mod ahead;
 mod headers;
+mod limit_clocks;
 mod limits;
 mod received;
 mod run_span;
@@ -27,7 +28,7 @@ use crate::traffic::{
     ControlledContext, ControlledFlows, FlowApp, Replies, Starts, TcpCounts, TcpFlow, TcpFlowSettings, TransferRequest,
     UdpFlow, UdpFlowSettings, flow_stream, source_stream,
 };
-use limits::LimitClocks;
+use limit_clocks::LimitClocks;
 use received::ReceivedDatagrams;
 use run_span::RunSpan;
 

@@ -10,7 +10,7 @@
 use aqm::{Span, Time};
 use headgate_scenario::Scenario;
 
-use super::receivers::OneWayDelays;
+use super::one_way::OneWayDelays;
 use crate::table::{Unit, rows};
 
 /// Time that the player adds to the path's least delay.

@@ -1,35 +1,22 @@
 //! Measurements at the receivers: one-way delays, Jain's fairness index and the flows' milestones.
 
-use aqm::parts::Histogram;
 use aqm::{Span, Time, Why};
-use headgate_scenario::{Scenario, UdpGroup};
+use headgate_scenario::Scenario;
 
 use super::arrivals::{Arrivals, RunPhase};
 use super::calls::CallMeters;
 use super::fairness::{FairnessMeter, FairnessRow};
 use super::group_slots::IndexedGroup;
 use super::milestones::{MilestoneMeter, Milestones};
+use super::one_way::{OneWayDelays, one_way_delays};
 use super::reordering::{ReorderingMeter, SendingOrder};
 use super::response::{SLACK, WatchedFlow, excess_periods};
 use crate::cohorts::Cohorts;
 use crate::fair_share::{FairShare, fair_shares, long_run_shares};
-use crate::path::base_one_way;
 use crate::shared_links::{SharedLinks, stop_times};
 
 /// Send times are rounded, by less than this.
 const SEND_TIME_ERROR: Span = Span::from_nanos(2048);
-
-/// One-way delays of packets between transports, access links included (RFC 7928, section 2.6; RFC 7679).
-///
-/// Stored as excess over the path's least delay, so that a variation of milliseconds stays exact on a long path. The
-/// packet delay variation of RFC 5481, section 4.2, is this excess less its minimum.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct OneWayDelays {
-    /// Least delay of a packet: no queue, and the highest rate of each link.
-    pub base: Span,
-    /// Delay above `base` in nanoseconds, off by at most 2^10 ns and 0.8 %.
-    pub excess: Histogram,
-}
 
 /// All metrics at the receivers.
 pub struct ReceiverMetrics {
@@ -177,27 +164,4 @@ fn watched_flows(
         cohorts.groups.iter().zip(long_run_shares(scenario, cohorts)).map(watched).collect();
     let tcp_flows: u32 = scenario.tcp.iter().map(|group| group.flows).sum();
     cohorts.of_flow[tcp_flows as usize..].iter().map(|cohort| of_cohorts[*cohort as usize].clone()).collect()
-}
-
-/// The least datagram of a group in bytes on the wire: its writes may fill less than one.
-fn least_datagram(group: &UdpGroup) -> u32 {
-    let payload = group.packet - group.header;
-    match group.source.write_bytes() {
-        _ if group.is_controlled() && !group.is_call() => group.packet,
-        Some(bytes) if bytes % u64::from(payload) == 0 => group.packet,
-        Some(bytes) => group.header + (bytes % u64::from(payload)) as u32,
-        None => group.header,
-    }
-}
-
-/// Empty one-way delays of all groups, TCP before UDP.
-pub fn one_way_delays(scenario: &Scenario) -> Vec<OneWayDelays> {
-    let tcp = scenario.tcp.iter().map(|group| (&group.sender, &group.receiver, group.packet));
-    let udp = scenario.udp.iter().map(|group| (&group.sender, &group.receiver, least_datagram(group)));
-    let ends = tcp.chain(udp).zip(scenario.routes());
-    ends.map(|((sender, receiver, bytes), route)| OneWayDelays {
-        base: base_one_way(scenario, route, [sender, receiver], bytes),
-        excess: Histogram::default(),
-    })
-    .collect()
 }

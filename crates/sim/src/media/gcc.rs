@@ -14,6 +14,7 @@
 //! algorithm, except: it has the draft's loss-based control (`SendSideBandwidthEstimation`) instead of
 //! `LossBasedBweV2`, no bandwidth probes, and the receive rate of the draft instead of a Bayesian estimate.
 
+mod bandwidth_use;
 mod groups;
 mod losses;
 mod rate_control;
@@ -27,17 +28,6 @@ use self::rate_control::RateControl;
 use self::trend::TrendDetector;
 use super::receive_rate::ReceiveRate;
 use super::{Feedback, PACING_FACTOR, RateBounds, RateController};
-
-/// The network as the delay shows it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum BandwidthUse {
-    #[default]
-    Normal,
-    /// Delays grow: packets are sent faster than they leave the bottleneck.
-    Over,
-    /// Delays shrink: a queue drains.
-    Under,
-}
 
 pub struct Gcc {
     bounds: RateBounds,

@@ -5,7 +5,8 @@ use headgate_link::DrawnDelays;
 use headgate_measure::{CallMeters, SenderState};
 use headgate_scenario::UdpGroup;
 
-use super::{MediaFlows, TfrcFlows};
+use super::media::MediaFlows;
+use super::tfrc::TfrcFlows;
 use crate::event::SimEvent;
 use crate::event_queue::EventQueue;
 use crate::segment::{SimPacket, SlabId};

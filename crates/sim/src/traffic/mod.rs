@@ -13,10 +13,8 @@ mod udp;
 pub use app::{FlowApp, TransferRequest};
 pub use controlled::{ControlledContext, ControlledFlows};
 pub use limit_clock::LimitClock;
-use media::MediaFlows;
 pub use tcp::{TcpCounts, TcpFlow};
 pub use tcp_settings::TcpFlowSettings;
-use tfrc::TfrcFlows;
 pub use udp::{UdpFlow, UdpFlowSettings};
 
 use aqm::{ClassId, Ecn, FlowId, Packet, Span, Time};

@@ -3,8 +3,8 @@
 
 use aqm::{Span, Time};
 
-use super::super::RateBounds;
-use super::BandwidthUse;
+use super::bandwidth_use::BandwidthUse;
+use crate::media::RateBounds;
 
 /// After over-use the rate is this part of the receive rate (beta of the draft).
 const BETA: f64 = 0.85;

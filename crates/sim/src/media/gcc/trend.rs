@@ -8,7 +8,7 @@
 
 use aqm::Time;
 
-use super::BandwidthUse;
+use super::bandwidth_use::BandwidthUse;
 use super::groups::GroupDelta;
 
 /// Points of the line.
