@@ -200,6 +200,12 @@ impl TcpSettings {
         buffered_segments(self.send_buffer, self.packet - self.header)
     }
 
+    /// Whether acknowledgements carry the counts of the option AccECN.
+    #[inline]
+    pub const fn counts_ecn(&self) -> bool {
+        self.accecn && self.accecn_option
+    }
+
     /// Whether the controller models the path.
     #[inline]
     pub const fn models(&self) -> bool {

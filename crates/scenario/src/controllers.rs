@@ -26,9 +26,9 @@ pub struct Controller {
 /// Keys that are listed as options of a controller. Their default depends on the controller, they change its reaction,
 /// or only some controllers have them.
 #[rustfmt::skip]
-const OPTIONS: [&str; 26] = [
-    "recovery", "window", "initial_window", "pacing", "ecn", "prr", "accecn", "hystart", "abe", "abc", "target", "gain", "cubic_beta",
-    "cubic_full_alpha", "cubic_hystart", "cubic_whole", "vegas_alpha", "vegas_beta", "vegas_gamma", "vegas_linux", "rate", "min_rate",
+const OPTIONS: [&str; 27] = [
+    "recovery", "window", "initial_window", "pacing", "ecn", "prr", "accecn", "classic_fallback", "hystart", "abe", "abc", "target",
+    "gain", "cubic_beta", "cubic_full_alpha", "cubic_hystart", "cubic_whole", "vegas_alpha", "vegas_beta", "vegas_gamma", "vegas_linux", "rate", "min_rate",
     "report_interval", "packet", "header", "feedback",
 ];
 

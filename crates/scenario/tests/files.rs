@@ -242,6 +242,7 @@ fn every_ready_scenario_survives_a_round_trip_and_begins_with_a_description() {
             "chain",
             "classes",
             "ecn",
+            "incast",
             "linux",
             "live",
             "many-flows",

@@ -286,6 +286,9 @@ fn fitting(mut lines: Lines) -> Lines {
     if !cc.traits().beta {
         lines.retain(|key, _| !matches!(*key, "cubic_beta" | "cubic_full_alpha" | "cubic_hystart" | "cubic_whole"));
     }
+    if !cc.traits().ect1 {
+        lines.remove("classic_fallback");
+    }
     if !cc.traits().round_trips {
         lines.retain(|key, _| !key.starts_with("vegas_"));
     } else {

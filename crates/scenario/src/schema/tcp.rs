@@ -175,7 +175,7 @@ table! {
         /// default with `prague`
         accecn: bool = cc.traits().accurate_ecn;
         /// with `accecn`, ACKs carry [counts of bytes](transport.md#accurate-ecn) too, which no lost ACK makes ambiguous
-        accecn_option: bool = accecn, only accecn, else "`accecn_option` needs `accecn`";
+        accecn_option: bool = true;
         /// with `prague` only: marks of a [classic queue](transport.md#dctcp-and-prague) reduce the window as Reno's do
         // `prague_ecn_fallback` is 0.
         classic_fallback: bool = cc.traits().ect1, linux false,

@@ -245,7 +245,7 @@ impl TcpReceiver {
             blocks: self.blocks(config, duplicate),
             delay: config.cc.traits().delays.then_some(self.delay),
             echo: if config.timestamps { self.echo_timestamp() } else { None },
-            counts: self.details.as_ref().filter(|_| config.accecn_option).map(|details| details.counts),
+            counts: self.details.as_ref().filter(|_| config.counts_ecn()).map(|details| details.counts),
         };
         (options != AckOptions::default()).then_some(options)
     }
@@ -290,12 +290,12 @@ impl TcpReceiver {
 /// Whether every acknowledgement has options.
 #[inline]
 fn has_options(config: &TcpSettings) -> bool {
-    config.timestamps || config.accecn_option || config.cc.traits().delays
+    config.timestamps || config.counts_ecn() || config.cc.traits().delays
 }
 
 /// Whether a receiver needs its details even without a gap.
 fn keeps_details(config: &TcpSettings) -> bool {
-    config.timestamps || config.quick_acks.is_some() || config.accecn_option
+    config.timestamps || config.quick_acks.is_some() || config.counts_ecn()
 }
 
 #[cfg(test)]

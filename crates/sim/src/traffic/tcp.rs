@@ -328,7 +328,7 @@ impl TcpFlow {
             let sent = settings.clock.sent(self.last_age(), arrives);
             self.receiver.on_timestamp(seq, settings.clock.timestamp(sent));
         }
-        if settings.tcp.accecn_option {
+        if settings.tcp.counts_ecn() {
             self.receiver.on_ecn(packet.ecn);
         }
     }

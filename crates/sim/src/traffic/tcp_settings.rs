@@ -50,7 +50,7 @@ impl TcpFlowSettings {
             links: [first_link(&group.route), first_reverse_link(&group.route)],
             ecn: codepoint(group),
             ecn_retransmitted: if group.ecn_retransmits { codepoint(group) } else { Ecn::NotEct },
-            reads_headers: group.timestamps || group.accecn_option,
+            reads_headers: group.timestamps || group.settings.counts_ecn(),
             send_jitter: group.send_jitter,
             jitter_bursts: group.jitter_bursts,
             stop: stop_time(group.stop),

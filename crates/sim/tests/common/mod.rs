@@ -312,7 +312,7 @@ impl<'a> Net<'a> {
         if config.timestamps {
             self.receiver.on_timestamp(data.seq, CLOCK.timestamp(sent));
         }
-        if config.accecn_option {
+        if config.counts_ecn() {
             self.receiver.on_ecn(if fate == Fate::Marked { Ecn::Ce } else { Ecn::Ect1 });
         }
         let reply = self.receiver.on_data(data.seq, fate == Fate::Marked, data.cwr, config, *now);
