@@ -149,6 +149,8 @@ class TcpKeys(TypedDict, total=False):
     grow_unused: bool
     recent_use: bool
     accecn: bool
+    accecn_option: bool
+    classic_fallback: bool
     hystart: bool
     abe: bool
     abc: int | str
