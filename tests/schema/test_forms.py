@@ -106,7 +106,8 @@ VALID: dict[str, dict[str, Any]] = {
     },
     "coexistence-1": {
         "schema": 1, "headgate": "0.2.0", "quick": True, "seeds": 1, "rates_bps": [4e6], "rtts_ms": [5.0],
-        "buffer_bdp": None, "classic_ecn": False, "fallback": True, "disciplines": [{"spec": "red", "label": "RED"}],
+        "buffer_bdp": None, "classic_ecn": False, "fallback": True, "profile": "rfc",
+        "disciplines": [{"spec": "red", "label": "RED"}],
         "pair": "Prague beside CUBIC", "duration_s": 30, "warmup_s": 10, "cpu_s": 0.5, "wall_s": 0.5,
         "cells": [{"qdisc": "red", "rate_bps": 4e6, "rtt_ms": 5.0, "limit_packets": 84, "ratio": 0.5,
                    "values": dict.fromkeys(MEASURES, QUANTITY)}],

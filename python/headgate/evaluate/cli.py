@@ -59,6 +59,10 @@ def evaluate(
     no_fallback: Annotated[
         bool, typer.Option("--no-fallback", help="With --l4s: Prague without its fall-back on classic queues.")
     ] = False,
+    profile: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="With --l4s: profile of both flows, such as linux (default: rfc)."),
+    ] = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="The folder for results.")] = Path("results/evaluate"),
     as_json: Annotated[bool, instead_of("the page")] = False,
     threads: Threads = None,
@@ -78,7 +82,7 @@ def evaluate(
     from headgate.experiment.running import RunOptions
 
     wanted = figure_files(formats, style)
-    asked = coexistence.HeatMapOptions(rate or (), rtt or (), buffer, classic_ecn, no_fallback)
+    asked = coexistence.HeatMapOptions(rate or (), rtt or (), buffer, classic_ecn, no_fallback, profile)
     options = RunOptions(quick, seeds, threads=threads, force=force)
     if l4s:
         if section or listed:

@@ -23,10 +23,11 @@ class HeatMapOptions(NamedTuple):
     buffer: float | None
     classic_ecn: bool
     no_fallback: bool
+    profile: str | None
 
     def refuse_any(self) -> None:
         """Raises `UsageError` if one is given: without `--l4s` they have no meaning."""
-        without = HeatMapOptions((), (), None, classic_ecn=False, no_fallback=False)
+        without = HeatMapOptions((), (), None, classic_ecn=False, no_fallback=False, profile=None)
         given = [name for name, mine, usual in zip(self._fields, self, without, strict=True) if mine != usual]
         if given:
             raise UsageError(f"--{given[0].replace('_', '-')} is an option of heat maps: add --l4s")
@@ -51,6 +52,7 @@ def carry_out(
         _buffer(asked.buffer),
         asked.classic_ecn,
         not asked.no_fallback,
+        asked.profile or "rfc",
     )
     stored = record.carry_out(given, named(specs or grid.QDISCS), out, options, watcher(as_json))
     written = page.write_figures(stored.document, stored.path, wanted) if wanted.formats else []

@@ -43,7 +43,7 @@ class Grid(NamedTuple):
 
     `buffer_bdp` is the queue's limit in bandwidth-delay products; without it, the limit is `ROOM_S` at the link's rate.
     With `classic_ecn`, CUBIC accepts marks (RFC 3168); the published heat maps have CUBIC without. Without `fallback`,
-    Prague does not treat marks of classic queues as classic ones, as is Linux's default.
+    Prague takes no queue for a classic one, as is Linux's default. `profile` is that of both flows.
     """
 
     rates_bps: tuple[float, ...] = RATES_BPS
@@ -51,6 +51,7 @@ class Grid(NamedTuple):
     buffer_bdp: float | None = None
     classic_ecn: bool = False
     fallback: bool = True
+    profile: str = "rfc"
 
     def cells(self) -> tuple[Case, ...]:
         """Rate and round-trip time of each cell."""
@@ -66,7 +67,7 @@ class Grid(NamedTuple):
         """The scenario of a cell with one discipline; `times` are the run's length and its warm-up in seconds."""
         rate_bps, rtt_ms = float(cell["rate_bps"]), float(cell["rtt_ms"])
         # The access links make up the rest of the round trip. They have ten times the bottleneck's rate.
-        common: dict[str, Any] = {"rtt": f"{rtt_ms:g}ms", "start": "0s..1s"}
+        common: dict[str, Any] = {"profile": self.profile, "rtt": f"{rtt_ms:g}ms", "start": "0s..1s"}
         flows = (
             parts.tcp(name=SCALABLE, cc=SCALABLE, classic_fallback=self.fallback, **common),
             parts.tcp(name=CLASSIC, cc=CLASSIC, ecn=self.classic_ecn, **common),
@@ -88,7 +89,8 @@ class Grid(NamedTuple):
         ecn = "with classic ECN" if self.classic_ecn else "without ECN"
         fallback = "" if self.fallback else " without its fall-back on classic queues"
         room = f"{1e3 * ROOM_S:g} ms" if self.buffer_bdp is None else f"{style.plain(self.buffer_bdp)} BDP"
-        return f"Prague{fallback} beside CUBIC {ecn}, buffer of {room}"
+        profile = "" if self.profile == "rfc" else f" (profile {self.profile})"
+        return f"Prague{fallback} beside CUBIC {ecn}{profile}, buffer of {room}"
 
     def name_parts(self) -> Iterator[str]:
         """The parts of a folder's name that stand for other cells and settings than the default ones."""
@@ -102,3 +104,5 @@ class Grid(NamedTuple):
             yield "classic-ecn"
         if not self.fallback:
             yield "no-fallback"
+        if self.profile != "rfc":
+            yield self.profile

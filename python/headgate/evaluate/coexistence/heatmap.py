@@ -18,6 +18,9 @@ COLORS = "PuOr_r"
 #: A ratio beyond this, or below its inverse, is written in white on a dark cell.
 DARK = 6.0
 
+#: Ratios beyond this, or below its inverse, are not written in full: one flow has next to nothing.
+MOST = 1000
+
 #: How to read a cell.
 SCALE = "1/3: CUBIC has three times the goodput of Prague."
 
@@ -50,11 +53,11 @@ def table(document: Mapping[str, Any], spec: str) -> list[list[Mapping[str, Any]
 
 
 def shown(ratio: float | None) -> str:
-    """A ratio as text: `2.4`; `1/5.3` if CUBIC has more, so that 3 and 1/3 look alike; `∞` if CUBIC has nothing."""
-    if ratio is None:
-        return "∞"
-    if ratio == 0:
-        return "0"
+    """A ratio as text: `2.4`; `1/5.3` if CUBIC has more, so that 3 and 1/3 look alike. None: CUBIC has nothing."""
+    if ratio is None or ratio > MOST:
+        return f">{MOST}"
+    if ratio < 1 / MOST:
+        return f"<1/{MOST}"
     digits = _digits(max(ratio, 1 / ratio))
     return digits if ratio >= 1 or digits == "1" else f"1/{digits}"
 

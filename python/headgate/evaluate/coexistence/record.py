@@ -51,6 +51,7 @@ def asked_of(grid: Grid, chosen: Sequence[Candidate], options: RunOptions) -> di
         "buffer_bdp": grid.buffer_bdp,
         "classic_ecn": grid.classic_ecn,
         "fallback": grid.fallback,
+        "profile": grid.profile,
         "disciplines": [{"spec": each.spec, "label": each.label} for each in chosen],
     }
 
