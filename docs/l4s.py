@@ -5,7 +5,7 @@ FOLDER is that of `headgate evaluate --out` (default: results/evaluate). Finishe
 
 from __future__ import annotations
 
-import sys
+import argparse
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -36,6 +36,10 @@ ANRW_MBPS: Mapping[str, tuple[str, tuple[float, float, float]]] = {
 }
 
 
+#: Disciplines of the heat map without Prague's fall-back: those where it matters.
+WITHOUT = ("dualpi2", "codel")
+
+
 class TestBed(NamedTuple):
     """A published ratio of Prague's and CUBIC's goodput at 50 Mbit/s."""
 
@@ -61,12 +65,13 @@ HEIST = (
 
 def main() -> None:
     """Runs what is missing, draws both figures and fills the page."""
-    out = Path(sys.argv[1]) if len(sys.argv) > 1 else OUT
-    whole, without = run(Grid(), QDISCS, out), run(Grid(fallback=False), ("codel",), out)
-    linux = run(Grid(profile="linux"), ("dualpi2",), out)
-    for name, document in (("l4s", whole), ("l4s-no-fallback", without), ("l4s-linux", linux)):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, nargs="?", default=OUT)
+    out = parser.parse_args().folder
+    whole, without = run(Grid(), QDISCS, out), run(Grid(fallback=False), WITHOUT, out)
+    for name, document in (("l4s", whole), ("l4s-no-fallback", without)):
         (ROOT / "figures" / f"{name}.svg").write_bytes(page.draw(document).svg)
-    text = filled(GUIDE.read_text("utf-8"), "ranges", f"\n{ranges(whole, without, linux)}\n")
+    text = filled(GUIDE.read_text("utf-8"), "ranges", f"\n{ranges(whole, without)}\n")
     text = filled(text, "anrw", f"\n{anrw(out)}\n")
     GUIDE.write_text(filled(text, "heist", f"\n{heist(out)}\n"), "utf-8")
     stale.store("docs/guide/l4s.md")
@@ -77,16 +82,14 @@ def run(grid: Grid, specs: tuple[str, ...], out: Path) -> Mapping[str, Any]:
     return record.carry_out(grid, named(specs), out, RunOptions(), Watcher()).document
 
 
-def ranges(whole: Mapping[str, Any], without: Mapping[str, Any], linux: Mapping[str, Any]) -> str:
+def ranges(whole: Mapping[str, Any], without: Mapping[str, Any]) -> str:
     """Ratios and mean queueing delays of each discipline: the least, the median and the greatest of all cells."""
     head = ("", "Prague / CUBIC", "Prague's queueing delay, ms", "p99", "CUBIC's, ms", "p99")
-    rows = [
-        ("CoDel, no fall-back", *of_cells(without["cells"])),
-        ("DualPI2, profile linux", *of_cells(linux["cells"])),
-    ]
-    for each in reversed(whole["disciplines"]):
-        cells = [cell for cell in whole["cells"] if cell["qdisc"] == each["spec"]]
-        rows.insert(0, (each["label"], *of_cells(cells)))
+    rows = []
+    for document, more in ((whole, ""), (without, ", no fall-back")):
+        for each in document["disciplines"]:
+            cells = [cell for cell in document["cells"] if cell["qdisc"] == each["spec"]]
+            rows.append((each["label"] + more, *of_cells(cells)))
     return table(head, rows)
 
 
