@@ -38,6 +38,8 @@ SCENARIOS = {
 }
 #: The scenario of the figure on a discipline's page.
 FIGURE = "portrait"
+#: The page with the heat maps of `headgate evaluate --l4s`.
+COEXISTENCE = "docs/guide/l4s.md"
 #: Pages with numbers of `headgate evaluate`.
 EVALUATED = ("docs/explanation/choosing.md", "docs/guide/evaluate.md")
 PEERS = "docs/reference/peers.md"
@@ -74,6 +76,7 @@ def all_parts(home: Path) -> Parts:
     known = papers(home, runs)
     known |= {page: {name: partial(of_scenario, runs, page, name) for name in names} for page, names in pages().items()}
     known |= {page: {"evaluate": partial(of_evaluation, page, home)} for page in EVALUATED}
+    known[COEXISTENCE] = {"cells": partial(short_runs.of_coexistence, home)}
     return known | {PEERS: {"cases": partial(of_peers, runs)}}
 
 

@@ -17,7 +17,9 @@ from pathlib import Path
 from headgate.analysis.runs import Run
 from headgate.evaluate import catalogue as sections
 from headgate.evaluate import running as evaluation
-from headgate.evaluate.candidates import candidates
+from headgate.evaluate.candidates import candidates, named
+from headgate.evaluate.coexistence import running as coexistence
+from headgate.evaluate.coexistence.grid import QDISCS, RATES_BPS, RTTS_MS, SEEDS, TIMES, Grid
 from headgate.evaluate.section import GuidelineTest
 from headgate.execution.runner import Watcher
 from headgate.experiment import running
@@ -69,6 +71,21 @@ def of_evaluation(specs: tuple[str, ...], home: Path) -> str:
         for name, quantity in measures.items()
     )
     return digest([*cases, *values])
+
+
+@cache
+def of_coexistence(home: Path) -> str:
+    """The digest of the heat maps of L4S: the corners of the grid, with and without Prague's fall-back."""
+    corners = Grid(RATES_BPS[:: len(RATES_BPS) - 1], RTTS_MS[:: len(RTTS_MS) - 1])
+    lines = [f"{cells} of {TIMES} s, {SEEDS} seeds" for cells in (corners.rates_bps, corners.rtts_ms)]
+    for grid in (corners, corners._replace(fallback=False, classic_ecn=True)):
+        results = coexistence.run(grid, named(QDISCS), home, RunOptions(quick=True), Watcher())
+        lines += (
+            f"{grid.words()}, {spec}, {shown(cell)}: {name} {numbers(quantity.per_seed)}"
+            for spec, cell, values in results.cells
+            for name, quantity in values.items()
+        )
+    return digest(lines)
 
 
 def first_case(test: GuidelineTest) -> GuidelineTest:

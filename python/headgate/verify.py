@@ -21,7 +21,7 @@ STUDY, STUDY_NAME = "study.db", "tune"
 
 #: Documents of experiments, readings, evaluations, searches and sensitivities, with their forms.
 DOCUMENTS = {"found.json": "experiment-3", "readings.json": "readings-1", "evaluation.json": "evaluate-2",
-             "tuned.json": "tune-2", "sensitivity.json": "sensitivity-1"}  # fmt: skip
+             "coexistence.json": "coexistence-1", "tuned.json": "tune-2", "sensitivity.json": "sensitivity-1"}  # fmt: skip
 
 #: An evaluation, and the table with the numbers of this document (`headgate.evaluate.record`, which loads slowly).
 EVALUATION, EVALUATION_TABLE = "evaluation.json", "evaluation.parquet"

@@ -14,6 +14,7 @@ from referencing import Registry, Resource
 import headgate
 from headgate import ResultError, identity
 from headgate.evaluate import record as evaluations
+from headgate.evaluate.coexistence.grid import MEASURES
 from headgate.files import forms, sealed, store, tables
 from headgate.sweeps import api, dataset
 from headgate.verify import DOCUMENTS
@@ -102,6 +103,14 @@ VALID: dict[str, dict[str, Any]] = {
         "schema": 2, "headgate": "0.2.0", "guidelines": "RFC 7928", "quick": True, "seeds": 2, "cpu_s": 0.5,
         "wall_s": 0.5, "disciplines": [{"spec": "red", "label": "RED", "ecn": False}],
         "sections": [{"number": 5, "title": "Fair", "about": "", "choices": [], "headlines": [], "tests": [EVALUATED]}],
+    },
+    "coexistence-1": {
+        "schema": 1, "headgate": "0.2.0", "quick": True, "seeds": 1, "rates_bps": [4e6], "rtts_ms": [5.0],
+        "buffer_bdp": None, "classic_ecn": False, "fallback": True, "profile": "rfc",
+        "disciplines": [{"spec": "red", "label": "RED"}],
+        "pair": "Prague beside CUBIC", "duration_s": 30, "warmup_s": 10, "cpu_s": 0.5, "wall_s": 0.5,
+        "cells": [{"qdisc": "red", "rate_bps": 4e6, "rtt_ms": 5.0, "limit_packets": 84, "ratio": 0.5,
+                   "values": dict.fromkeys(MEASURES, QUANTITY)}],
     },
 }  # fmt: skip
 

@@ -24,7 +24,12 @@ def candidates(specs: Sequence[str]) -> tuple[Candidate, ...]:
     """The baseline and the requested disciplines, each once; `UsageError` for an unknown discipline."""
     if not specs:
         raise UsageError("name the disciplines to evaluate, such as: headgate evaluate sfb faba codel")
-    canonical = list(dict.fromkeys([BASELINE, *(_canonical(spec) for spec in specs)]))
+    return named([BASELINE, *specs])
+
+
+def named(specs: Sequence[str]) -> tuple[Candidate, ...]:
+    """These disciplines, each once; `UsageError` for an unknown discipline."""
+    canonical = list(dict.fromkeys(_canonical(spec) for spec in specs))
     looks = style.looks(canonical)
     return tuple(Candidate(spec, looks[spec].label, _marks(spec)) for spec in canonical)
 
