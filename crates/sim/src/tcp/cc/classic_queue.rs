@@ -55,6 +55,11 @@ impl ClassicQueue {
         self.deviation += gain / 2.0 * (error.abs() - self.deviation);
     }
 
+    /// The least round-trip time in seconds.
+    pub fn least_rtt(&self) -> Option<f64> {
+        self.least
+    }
+
     /// A round trip ends in a connection that has seen a mark.
     pub fn end_round(&mut self) {
         let Some(least) = self.least else { return };

@@ -87,6 +87,18 @@ impl Prague {
             _ => 1.0,
         }
     }
+
+    /// The pacing rate in segments per second.
+    fn pace(&self, ack: &AckInfo, window: &CongestionWindow) -> Option<f64> {
+        if self.below_one < 1.0 {
+            // The acknowledgement of a lone segment waits for the receiver's timer, which is no part of the path.
+            return self.classic_queue.least_rtt().map(|rtt| self.below_one / rtt.max(1e-9));
+        }
+        // Linux: twice the rate in the first half of slow start.
+        let ratio = if window.cwnd() < window.ssthresh / 2.0 { 2.0 } else { 1.0 };
+        let srtt = ack.srtt.or(ack.rtt);
+        srtt.map(|srtt| ratio * window.cwnd().max(f64::from(ack.flight)) / srtt.as_secs_f64())
+    }
 }
 
 impl CongestionControl for Prague {
@@ -112,11 +124,7 @@ impl CongestionControl for Prague {
             }
             self.rounds = if window.in_slow_start() { 0 } else { self.rounds + 1 };
         }
-        // Linux: twice the rate in the first half of slow start.
-        let ratio = if window.cwnd() < window.ssthresh / 2.0 { 2.0 } else { 1.0 };
-        let srtt = ack.srtt.or(ack.rtt);
-        let segments = if self.below_one < 1.0 { self.below_one } else { window.cwnd().max(f64::from(ack.flight)) };
-        self.pacing_rate = srtt.map(|srtt| ratio * segments / srtt.as_secs_f64());
+        self.pacing_rate = self.pace(ack, window);
     }
 
     fn on_echo(&mut self, ack: &AckInfo, window: &mut CongestionWindow, config: &TcpSettings) {
