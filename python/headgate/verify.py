@@ -20,8 +20,14 @@ from headgate.tuning import damage
 STUDY, STUDY_NAME = "study.db", "tune"
 
 #: Documents of experiments, readings, evaluations, searches and sensitivities, with their forms.
-DOCUMENTS = {"found.json": "experiment-3", "readings.json": "readings-1", "evaluation.json": "evaluate-2",
-             "coexistence.json": "coexistence-1", "tuned.json": "tune-2", "sensitivity.json": "sensitivity-1"}  # fmt: skip
+DOCUMENTS = {
+    "found.json": "experiment-3",
+    "readings.json": "readings-1",
+    "evaluation.json": "evaluate-2",
+    "coexistence.json": "coexistence-1",
+    "tuned.json": "tune-2",
+    "sensitivity.json": "sensitivity-1",
+}
 
 #: An evaluation, and the table with the numbers of this document (`headgate.evaluate.record`, which loads slowly).
 EVALUATION, EVALUATION_TABLE = "evaluation.json", "evaluation.parquet"
