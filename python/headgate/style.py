@@ -105,8 +105,8 @@ class Look(NamedTuple):
     dashes: Dashes
 
 
-# Solid, long, short, dotted.
-_DASHES: tuple[Dashes, ...] = ((0, None), (0, (7, 2)), (0, (3, 1)), (0, (1, 1)))
+# Solid, long, short, dotted, dash-dotted.
+_DASHES: tuple[Dashes, ...] = ((0, None), (0, (7, 2)), (0, (3, 1)), (0, (1, 1)), (0, (5, 1, 1, 1)))
 
 # A family of the registry: its shades from strong to light.
 _SHADES = {

@@ -158,7 +158,8 @@ def _checked(parsed: Metric, text: str) -> Metric:
     if group is not None and owner(measure) in ("link", "all"):
         what = "the link" if owner(measure) == "link" else "all flows together"
         raise UsageError(f"{text!r}: {measure.name} is measured for {what}, not for a group")
-    return parsed._replace(part=part or ("mean" if measure.parts else None))
+    usual = "mean" if "mean" in measure.parts else next(iter(measure.parts), None)
+    return parsed._replace(part=part or usual)
 
 
 def _unknown(text: str, owners: Sequence[str]) -> UsageError:
