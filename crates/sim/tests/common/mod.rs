@@ -313,7 +313,12 @@ impl<'a> Net<'a> {
             self.receiver.on_timestamp(data.seq, CLOCK.timestamp(sent));
         }
         if config.counts_ecn() {
-            self.receiver.on_ecn(if fate == Fate::Marked { Ecn::Ce } else { Ecn::Ect1 });
+            self.receiver.on_ecn(match fate {
+                Fate::Marked => Ecn::Ce,
+                // RFC 3168, section 6.1.5: a retransmission is not ECN-capable.
+                _ if data.retransmitted => Ecn::NotEct,
+                _ => Ecn::Ect1,
+            });
         }
         let reply = self.receiver.on_data(data.seq, fate == Fate::Marked, data.cwr, config, *now);
         self.reply(reply);

@@ -37,6 +37,17 @@ fn counted(option: bool, marked: Marked, marks: &[bool], lost_acks: &[u32]) -> (
     (arrived.into_inner(), counted)
 }
 
+/// Retransmissions are sent without ECT, which says nothing of the path.
+#[test]
+fn a_lost_first_window_is_no_path_that_clears_the_field() {
+    let config = TcpSettings { accecn: true, accecn_option: true, initial_window: 4, ..plain(Cc::Prague) };
+    let fate = |seq, nth| if seq < 4 && nth == 1 { Fate::Lost } else { Fate::Arrives };
+    let mut net = Net::new(config).fate(fate).with_ecn().of(40);
+    net.run(at(60_000));
+    assert!(net.host.tcp.acked_all() && net.host.tcp.retransmits() > 0);
+    assert!(!net.host.tcp.ecn_cleared());
+}
+
 /// The numbers of the acknowledgements that are lost, at most `in_a_row` together. The last ones arrive: else the sender
 /// sends again.
 fn lost(in_a_row: usize) -> impl Strategy<Value = Vec<u32>> {

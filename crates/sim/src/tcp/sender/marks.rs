@@ -24,7 +24,8 @@ impl TcpSender {
 
     /// The marks since the last acknowledgement, by the counts of the option; none if an older one arrives later.
     fn newly_counted(&mut self, counts: EcnCounts) -> u32 {
-        self.ecn_cleared |= counts.is_cleared();
+        // Retransmissions are sent without ECT: after one, the counts do not tell.
+        self.ecn_cleared |= counts.is_cleared() && self.retransmits == 0;
         let marked = counts.marked.wrapping_sub(self.marks);
         if marked > u32::MAX / 2 { 0 } else { marked }
     }
