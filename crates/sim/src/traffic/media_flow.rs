@@ -69,11 +69,10 @@ pub struct MediaFlow {
 
 impl MediaFlowSettings {
     pub fn new(group: &UdpGroup, clock: SendClock, drawn_delays: DrawnDelays) -> MediaFlowSettings {
-        let ecn = if group.ecn && group.cc.traits().ect1 { Ecn::Ect1 } else { ecn_codepoint(group.ecn) };
         MediaFlowSettings {
             payload: group.packet - group.header,
             header: group.header,
-            ecn,
+            ecn: ecn_codepoint(group.ecn, group.cc.traits().ect1),
             report_interval: group.report_interval,
             stop: stop_time(group.stop),
             clock,

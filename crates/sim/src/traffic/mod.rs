@@ -48,8 +48,14 @@ fn first_reverse_link(route: &[Hop]) -> u16 {
     route.last().expect("a route has a link").back().number()
 }
 
-fn ecn_codepoint(ecn: bool) -> Ecn {
-    if ecn { Ecn::Ect0 } else { Ecn::NotEct }
+/// The ECN codepoint of new data. ECT(1) is reserved for scalable controls with accurate feedback (RFC 9331, sections 4.1
+/// and 4.2).
+fn ecn_codepoint(ecn: bool, scalable: bool) -> Ecn {
+    match (ecn, scalable) {
+        (false, _) => Ecn::NotEct,
+        (true, false) => Ecn::Ect0,
+        (true, true) => Ecn::Ect1,
+    }
 }
 
 fn stop_time(at: Option<Span>) -> Time {

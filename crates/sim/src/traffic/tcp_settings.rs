@@ -64,8 +64,7 @@ impl TcpFlowSettings {
     }
 }
 
-/// ECN codepoint of new data. ECT(1) is reserved for scalable controls with accurate feedback (RFC 9331, sections 4.1 and
-/// 4.2). DCTCP is older than that rule and uses ECT(0).
+/// ECN codepoint of new data. DCTCP is scalable, but older than ECT(1).
 fn codepoint(group: &TcpGroup) -> Ecn {
-    if group.ecn && group.cc.traits().ect1 && group.accecn { Ecn::Ect1 } else { ecn_codepoint(group.ecn) }
+    ecn_codepoint(group.ecn, group.cc.traits().ect1 && group.accecn)
 }

@@ -145,7 +145,7 @@ impl TfrcFlowSettings {
             tfrc: TfrcSettings { segment: group.packet - group.header },
             packet: group.packet,
             feedback: group.feedback,
-            ecn: ecn_codepoint(group.ecn),
+            ecn: ecn_codepoint(group.ecn, false),
             interval: group.most().transmit(group.packet),
             jitter: group.jitter,
             stop: stop_time(group.stop),

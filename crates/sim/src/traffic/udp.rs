@@ -52,7 +52,7 @@ impl UdpFlowSettings {
             payload: group.packet - group.header,
             header: group.header,
             link: first_link(&group.route),
-            ecn: ecn_codepoint(group.ecn),
+            ecn: ecn_codepoint(group.ecn, false),
             stop: stop_time(group.stop),
             clock,
             from_sender: WireProperties::new(&group.sender, group.packet),
